@@ -192,6 +192,21 @@ describe("SubstitutePractitioner", () => {
     ]);
   });
 
+  test("leaves an appointment of a date to which a changed rule was not applied yet", async () => {
+    const { programId, practitionerIds } = clinic;
+    const ids = await bookSeveral(clinic, 1);
+    await fallIll(clinic);
+    const substitute = () =>
+      outcomesOf(clinic, "SubstitutePractitioner", {
+        practitionerId: `${practitionerIds[1]}`,
+        choices: choicesOf(ids),
+      });
+    await service.query(`UPDATE programs SET outdated_from = '2000-01-01' WHERE id = '${programId}'`);
+    expect(await substitute()).toMatchObject([{ refusal: "NO_FREE_SLOT" }]);
+    await service.query(`UPDATE programs SET outdated_from = NULL WHERE id = '${programId}'`);
+    expect(await substitute()).toMatchObject([{ appointment: { displaced: false } }]);
+  });
+
   test("moves only one of two appointments to the same time", async () => {
     const as = clinic.as;
     const third = await fixtures.practitioner.create(service, as);

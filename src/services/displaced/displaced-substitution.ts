@@ -14,7 +14,7 @@ import {
 } from "../../postgres/tables/appointments/appointments.js";
 import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
-import { findOffer } from "../../postgres/tables/appointments/offers.js";
+import { findOffer, findOutdated } from "../../postgres/tables/appointments/offers.js";
 import { exchangeLockedCapacity, lockCapacities } from "../../postgres/tables/capacities.js";
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { lockAllInOrder } from "../../postgres/tables/locks-together.js";
@@ -53,14 +53,15 @@ export async function substitutePractitioner(
   const { transaction } = call;
   const field = "practitionerId";
   const ids = choices.map(({ appointmentId }) => appointmentId);
-  const [locked, practitioner] = await Promise.all([
+  const [locked, practitioner, outdated] = await Promise.all([
     lockAllInOrder(transaction, ids, [practitionerId]),
     lockResourceRow(transaction, call.principal, practitioners, practitionerId),
+    findOutdated(transaction, ids),
   ]);
   if (practitioner === undefined) throw unknownReferences([missing(field)]);
   if (!practitioner.active) throw validationFailed([inactive(field)]);
   const free = locked.slots.filter((slot) => slot.practitionerId === practitionerId && isFree(slot));
-  const decisions = decideAbout(choices, locked, nowMs).map((decision) => withSlots(decision, free));
+  const decisions = decideAbout(choices, locked, nowMs).map((decision) => withSlots(decision, free, outdated));
   const days = decisions.flatMap((each) =>
     "refusal" in each ? [] : [countedDay(each.held[0]), countedDay(each.wanted[0])],
   );
@@ -83,7 +84,8 @@ function isFree({ appointmentId, retained }: SlotRecord): boolean {
 
 type Chosen = Exchange | Extract<Decision, { readonly refusal: Refusal }>;
 
-function withSlots(decision: Decision, free: readonly SlotRecord[]): Chosen {
+/** Adds the slots to take. Refuses an appointment of a date whose slots are not up to date: they may be withdrawn. */
+function withSlots(decision: Decision, free: readonly SlotRecord[], outdated: ReadonlySet<string>): Chosen {
   if ("refusal" in decision) return decision;
   const { appointment, held } = decision;
   const startMs = appointment.startsAt.getTime();
@@ -93,7 +95,7 @@ function withSlots(decision: Decision, free: readonly SlotRecord[]): Chosen {
       programId === appointment.programId && startsAt.getTime() >= startMs && endsAt.getTime() <= endMs,
   );
   const wanted = inTime.filter(({ ruleId }) => ruleId === inTime[0]?.ruleId);
-  if (!fill(wanted, (endMs - startMs) / 60_000)) {
+  if (outdated.has(appointment.id) || !fill(wanted, (endMs - startMs) / 60_000)) {
     return { appointmentId: appointment.id, refusal: Refusal.NO_FREE_SLOT };
   }
   return { appointment, held, wanted };
