@@ -4,7 +4,7 @@ import { summarizeWaits } from "../../src/jobs/summarize-waits.js";
 import { endOfBookableStarts } from "../../src/scheduling/booking-times.js";
 import * as fixtures from "../contract/fixtures.js";
 import { indicatorsOf } from "../jobs/indicators-under-test.js";
-import { day } from "../schedule/clinic.js";
+import { day, mustCall } from "../schedule/clinic.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
@@ -69,6 +69,16 @@ describe("an appointment", () => {
   test("begins before the end of the horizon", async () => {
     service.stopAt(service.now());
     const end = new Date(endOfBookableStarts(service.now())).toISOString();
+    const from = (minutes: number) => pending({ startsAt: later(end, minutes), endsAt: later(end, minutes + 1) });
+    expect(await outcomeOf(from(0))).toBe("REJECTED appointment.startsAt OUT_OF_RANGE");
+    expect(await outcomeOf(from(-1))).toBe("CREATED");
+  });
+
+  test("begins before the end of its program's own horizon, if that is longer than the tenant's", async () => {
+    const { programId } = clinic;
+    await mustCall(clinic, "UpdateProgramWindow", { programId, horizonDays: 120, expectedVersion: 1 });
+    service.stopAt(service.now());
+    const end = new Date(endOfBookableStarts(service.now(), 120)).toISOString();
     const from = (minutes: number) => pending({ startsAt: later(end, minutes), endsAt: later(end, minutes + 1) });
     expect(await outcomeOf(from(0))).toBe("REJECTED appointment.startsAt OUT_OF_RANGE");
     expect(await outcomeOf(from(-1))).toBe("CREATED");

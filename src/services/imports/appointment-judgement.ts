@@ -1,6 +1,7 @@
 import type { FieldError } from "../../errors.js";
 import { inactive, missing } from "../resources/preconditions.js";
 import { type AppointmentDraft, type AppointmentReferences, pairOf } from "./appointment-references.js";
+import { horizonErrors, type ImportClock } from "./appointment-times.js";
 import { absentReference, inactiveReference, targetOf } from "./row-references.js";
 
 type Found = { readonly active: boolean } | undefined;
@@ -16,7 +17,7 @@ export interface JudgedAppointment {
 
 /**
  * Returns the draft with its ids, or the error items of the row. Every reference must exist. A reason that requires a
- * comment must have one.
+ * comment must have one. The appointment must start within the horizon ({@link horizonErrors}).
  *
  * A PENDING or CONFIRMED appointment in the future must also meet these conditions:
  * - every reference and the location of the program are active
@@ -26,6 +27,7 @@ export interface JudgedAppointment {
 export function judgeAppointment(
   draft: AppointmentDraft,
   references: AppointmentReferences,
+  clock: ImportClock,
 ): JudgedAppointment | readonly FieldError[] {
   const { value, errors, patientId = "", practitionerId = "", serviceId = "", programId } = draft;
   const program = references.programs.get(programId);
@@ -33,6 +35,7 @@ export function judgeAppointment(
   const locationId = value.location === undefined ? program?.locationId : draft.locationId;
   const found = [
     ...errors,
+    ...horizonErrors(draft.time, clock, program?.horizonDays),
     ...(patient === undefined ? [absentReference("appointment.patient", value.patient)] : []),
     ...referenceErrors(draft, references, locationId),
     ...fieldErrors(draft, references),

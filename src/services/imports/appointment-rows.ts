@@ -31,7 +31,7 @@ export async function importAppointments(
     readDueDates(transaction, "appointment_types", waits),
   ]);
   const judged = await mapInTurns(drafts, (draft) => {
-    const result = judgeAppointment(draft, references);
+    const result = judgeAppointment(draft, references, clock);
     if ("draft" in result) return [result];
     batch.reject(draft.row, result);
     return [];

@@ -25,8 +25,8 @@ export interface ImportClock {
   readonly nowMs: number;
   /** Today's local date, YYYY-MM-DD. */
   readonly today: string;
-  /** Each appointment must start before this time, in milliseconds since the epoch. */
-  readonly endMs: number;
+  /** An appointment can start this many days after today, or later if its program has a longer horizon. */
+  readonly horizonDays: number;
   readonly margins: VisitMargins;
 }
 
@@ -35,11 +35,12 @@ export interface ImportClock {
  * today.
  */
 export function importClock(nowMs: number, margins: VisitMargins, horizonDays: number): ImportClock {
-  return { nowMs, margins, today: localDateAt(nowMs), endMs: endOfBookableStarts(nowMs, horizonDays) };
+  return { nowMs, margins, today: localDateAt(nowMs), horizonDays };
 }
 
 /**
- * Returns the times and the status of an appointment, and an error item for each wrong time, status, reason or date.
+ * Returns the times and the status of an appointment, and an error item for each wrong time, status, reason or date. It
+ * does not check the horizon ({@link horizonErrors}).
  */
 export function judgeTime(
   value: ImportedAppointmentValid,
@@ -48,7 +49,7 @@ export function judgeTime(
   const time = readTime(value, clock.nowMs);
   const { localDate, status } = time;
   const errors = [
-    ...timeErrors(time, clock),
+    ...timeErrors(time),
     ...statusErrors(time, clock),
     ...reasonErrors(value, status),
     ...requestErrors(value, localDate, clock),
@@ -67,14 +68,20 @@ export function readTime(
   return { startMs, endMs: timestampMs(value.endsAt), localDate: localDateAt(startMs), status, isAhead };
 }
 
-function timeErrors({ startMs, endMs, localDate }: ImportedTime, { endMs: latestMs }: ImportClock): FieldError[] {
+/**
+ * Returns an error item if an appointment starts after the horizon of the tenant and after that of its program.
+ * `ofProgram` is the program's own horizon in days; undefined if it has none.
+ */
+export function horizonErrors({ startMs }: ImportedTime, clock: ImportClock, ofProgram = 0): FieldError[] {
+  const endMs = endOfBookableStarts(clock.nowMs, Math.max(clock.horizonDays, ofProgram));
+  return startMs < endMs ? [] : [item("startsAt", "OUT_OF_RANGE", `the value must be before ${formatInstant(endMs)}`)];
+}
+
+function timeErrors({ startMs, endMs, localDate }: ImportedTime): FieldError[] {
   const wholeMinute = "the value must be a whole minute";
   return [
     ...(minuteOf(startMs) === startMs ? [] : [item("startsAt", "OUT_OF_RANGE", wholeMinute)]),
     ...(minuteOf(endMs) === endMs ? [] : [item("endsAt", "OUT_OF_RANGE", wholeMinute)]),
-    ...(startMs < latestMs
-      ? []
-      : [item("startsAt", "OUT_OF_RANGE", `the value must be before ${formatInstant(latestMs)}`)]),
     ...(endMs <= Date.parse(endOfLocalDay(localDate))
       ? []
       : [
