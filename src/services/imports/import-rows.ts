@@ -1,5 +1,12 @@
 import type { FieldError } from "../../errors.js";
-import type { ImportRow, ImportRowValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import type {
+  ImportedAppointmentValid,
+  ImportedWaitlistEntryValid,
+  ImportRow,
+  ImportRowValid,
+} from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import { sharePrograms } from "../../postgres/tables/imports/import-appointments.js";
+import { lockPatients } from "../../postgres/tables/imports/import-patients.js";
 import type { ImportKind } from "../../postgres/tables/imports/imported-resources.js";
 import { importAppointments } from "./appointment-rows.js";
 import type { ImportClock } from "./appointment-times.js";
@@ -68,14 +75,29 @@ export async function importRows(batch: ImportBatch, rows: ValidatedRows, clock:
     batch,
     pick(fresh, (each) => (each.case === "patient" ? each.value : undefined)),
   );
-  await importWaitlistEntries(
-    batch,
-    pick(fresh, (each) => (each.case === "waitlistEntry" ? each.value : undefined)),
-  );
+  const entries = pick(fresh, (each) => (each.case === "waitlistEntry" ? each.value : undefined));
   const appointments = pick(fresh, (each) => (each.case === "appointment" ? each.value : undefined));
+  await lockInOrder(batch, entries, appointments);
+  await importWaitlistEntries(batch, entries);
   await importAppointments(batch, appointments, clock);
   batch.record();
   for (const row of repeated) if (!isKnown(batch, row)) batch.reject(row, [rejectedBefore]);
+}
+
+/**
+ * Locks the programs of the appointments, then the patients of the entries and the appointments. Each import locks only
+ * the rows that it needs. One after the other, they would not keep to the order of `tables/locks.ts`.
+ */
+async function lockInOrder(
+  batch: ImportBatch,
+  entries: readonly RowOf<ImportedWaitlistEntryValid>[],
+  appointments: readonly RowOf<ImportedAppointmentValid>[],
+): Promise<void> {
+  if (entries.length === 0 || appointments.length === 0) return;
+  const { transaction } = batch.call;
+  const patientIds = [...entries, ...appointments].flatMap(({ value }) => batch.resolve("PATIENT", value.patient) ?? []);
+  sharePrograms(transaction, [...new Set(appointments.map(({ value }) => value.programId))]);
+  await lockPatients(transaction, [...new Set(patientIds)]);
 }
 
 async function validRows(batch: ImportBatch, { rows, hashes }: ValidatedRows): Promise<BatchRow[]> {
