@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -123,6 +124,19 @@ test("a dry run finds the overlaps of appointments in different batches that the
   ]);
   expect(errorsOf(await run())).toEqual(errorsOf(checked));
   expect(errorsOf(await run({ validateOnly: true }))).toEqual(errorsOf(await run()));
+});
+
+test("a dry run keeps the error for a resource of an earlier import that the caller does not see", async () => {
+  const payer = { code: "EPS", name: "EPS Andina", taxId: "900123456", active: true };
+  await writeRows("payers.ndjson", [{ sourceId: "Y1", payer }]);
+  await run({ token: await service.token({ ...clinic.as, organizationId: randomUUID() }) });
+  const term = { validFrom: "2026-01-01", validTo: "2026-12-31", active: true };
+  const contract = { code: "2026", name: "EPS Andina 2026", payer: { sourceId: "Y1" }, ...term };
+  await writeRows("contracts.ndjson", [{ sourceId: "C1", contract }]);
+  const token = await service.token({ ...clinic.as, organizationId: randomUUID() });
+  const checked = await run({ token, validateOnly: true });
+  expect(checked.lines[0]).toBe("contracts.ndjson:1: contract.payer.sourceId: there is no such payer");
+  expect((await run({ token })).lines[0]).toBe(checked.lines[0]);
 });
 
 test("imports CSV by a mapping of columns, with line numbers of the file", async () => {

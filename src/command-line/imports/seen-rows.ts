@@ -49,7 +49,8 @@ export class SeenRows {
    * Returns the errors that a row would have if the earlier rows had been imported. `errors` are the errors that the
    * service found.
    * - A row that equals an earlier row has no errors.
-   * - Errors for references to earlier rows are removed.
+   * - Errors for references to earlier rows are removed. They stay for a row whose resource an earlier import created:
+   *   the service knows this resource, so the caller does not see it.
    * - An error is added if an earlier row has the same kind and id, or the same identity document.
    * - An error is added if the appointment in the row overlaps the appointment of an earlier row. This is checked only
    *   if the row has no other error and was not imported before.
@@ -75,7 +76,8 @@ export class SeenRows {
   #refersToSeen(row: ImportRow, { code, field }: RowError): boolean {
     const [, name = "", target] = field.split(".");
     if (code !== "NOT_FOUND" || target !== "sourceId" || !REFERENCES.has(name)) return false;
-    return this.#rows.has(nameOf(name, referenceOf(row, name)));
+    const seen = nameOf(name, referenceOf(row, name));
+    return this.#rows.has(seen) && !this.#resources.has(seen);
   }
 }
 
