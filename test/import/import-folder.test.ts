@@ -71,6 +71,17 @@ test("writes a line for each error, imports the other rows, and ends with exit c
   expect(await countsOf(clinic)).toEqual({ PATIENT: 1 });
 });
 
+test("reports a row that is longer than a request, and imports the other rows", async () => {
+  const long = "a".repeat(70_000);
+  await writeRows("patients.ndjson", [patientRow("P1"), patientRow("P2", { fullName: long }), patientRow("P3")]);
+  const { exitCode, lines } = await run();
+  expect(exitCode).toBe(2);
+  expect(lines.filter((line) => line.includes(":"))).toEqual([
+    "patients.ndjson:2: patient.fullName: the value must have at most 200 characters",
+  ]);
+  expect(await countsOf(clinic)).toEqual({ PATIENT: 2 });
+});
+
 test("a dry run lists every error by file and line, knows earlier rows, and imports nothing", async () => {
   const repeated = patientRow("P4", { documentNumber: "70000001" });
   await writeRows("patients.ndjson", [

@@ -1,20 +1,18 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
-import type { SourceRow } from "./source-rows.js";
+import { MOST_BYTES, type SourceRow } from "./source-rows.js";
 
 /**
- * The maximum numbers of rows and bytes in a batch. The service accepts up to 500 rows and 64 KiB, but a batch of 500
- * rows would delay other calls longer than a small batch does.
+ * The maximum number of rows in a batch. The service accepts up to 500 rows, but a batch of 500 rows would delay other
+ * calls longer than a small batch does.
  */
 const MOST_ROWS = 10;
-const MOST_BYTES = 63 * 1024;
 /** The bytes that the request message needs for each row, in addition to the row itself. */
 const ROW_OVERHEAD = 4;
 
 /**
  * Groups rows into batches of at most {@link MOST_ROWS} rows and {@link MOST_BYTES} bytes. Rows with errors are part of
- * a batch but are not sent, so their bytes do not count. A row of more than {@link MOST_BYTES} bytes is alone in its
- * batch. The service refuses this batch if the request is larger than 64 KiB.
+ * a batch but are not sent, so their bytes do not count.
  */
 export async function* batchesOf(rows: AsyncIterable<SourceRow>): AsyncGenerator<readonly SourceRow[]> {
   let batch: SourceRow[] = [];

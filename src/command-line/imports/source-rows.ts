@@ -7,6 +7,7 @@ import { createMessageReader, fieldsOf, noViolations, parseJsonBody } from "@cup
 import { type Options, parse } from "csv-parse";
 import { type ImportRow, ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import { messageValidatorOf } from "../../interceptors/validation/validate-message.js";
+import { createRowValidation } from "../../services/imports/row-validation.js";
 import { type ColumnMapping, jsonOfRecord, withMappedColumns } from "./column-mapping.js";
 import type { SourceFile } from "./source-files.js";
 
@@ -33,8 +34,11 @@ export interface SourceRow {
 /** The maximum depth of JSON that the service accepts. */
 const MAX_DEPTH = 16;
 
+/** The maximum number of bytes of rows in a request. The service accepts requests of up to 64 KiB. */
+export const MOST_BYTES = 63 * 1024;
+
 const read = createMessageReader(ImportRowSchema);
-const validate = messageValidatorOf(ImportRowSchema);
+const validate = createRowValidation(messageValidatorOf);
 
 /**
  * Reads the rows of a file one by one. The file is never in memory as a whole. Blank lines are skipped. Rejects if the
@@ -98,14 +102,16 @@ async function* recordsOf(text: Readable, mapping: ColumnMapping, fileName: stri
   }
 }
 
+/** Parses the JSON of a row. Validates a row that could be too long for a request, because it breaks a limit of a field. */
 function parseRow(json: string): Pick<SourceRow, "row" | "errors"> {
   const row = create(ImportRowSchema);
   const violations = noViolations();
+  const bytes = Buffer.from(json);
   try {
-    read(parseJsonBody(Buffer.from(json), MAX_DEPTH), fieldsOf(row), undefined, violations);
+    read(parseJsonBody(bytes, MAX_DEPTH), fieldsOf(row), undefined, violations);
   } catch {
     return { row, errors: [{ code: "INVALID_FORMAT", field: "", message: "the line is not a JSON object" }] };
   }
-  if (violations.items.length === 0) return { row, errors: [] };
+  if (violations.items.length === 0 && bytes.length <= MOST_BYTES) return { row, errors: [] };
   return { row, errors: listViolations(ImportRowSchema, validate(row), violations.items) };
 }
