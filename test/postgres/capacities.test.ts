@@ -12,7 +12,8 @@ import {
   isSameDay,
   lockCapacities,
 } from "../../src/postgres/tables/capacities.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { fillSchedule, numbered } from "./schedule-fill.js";
 
@@ -119,6 +120,25 @@ describe("a unit of a locked day", () => {
   });
 });
 
+test("days are locked in order, also those that were not counted before", async () => {
+  const [next, last] = [
+    { ruleId: numbered(1), localDate: "2040-01-04" },
+    { ruleId: numbered(1), localDate: "2040-01-05" },
+  ];
+  const others = await inTransaction(async (transaction) => {
+    await transaction.rows(counter(last, 0));
+    const locking = inTransaction(async (other) => lockCapacities(other, [late, next, last]));
+    await areWaiting(1);
+    const moving = inTransaction(async (other) =>
+      exchangeCapacity(other, next, late, { nowMs: NOW_MS }, () => new Error(FULL)),
+    );
+    await areWaiting(2);
+    return [locking, moving];
+  });
+  await Promise.all(others);
+  expect(await counters()).toEqual([1, 1, 0, 1, 0, 1].map((count) => [count, 0]));
+});
+
 test("several exchanges free their units first, then take them in order while some are left", async () => {
   const exchanges = [
     { wanted: day, old: early },
@@ -169,6 +189,12 @@ async function counters(): Promise<[number, number][]> {
   const query = "SELECT booked, cardinality(held) AS held FROM day_counters ORDER BY rule_id, local_date";
   const rows = await inTransaction((transaction) => transaction.rows<{ booked: number; held: number }>(sql.raw(query)));
   return rows.map(({ booked, held }) => [booked, held]);
+}
+
+/** Waits until so many connections wait for a lock. */
+function areWaiting(count: number): Promise<void> {
+  const query = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  return eventually(async () => (await execute(created.adminUrl, query)).length === count);
 }
 
 function counter({ ruleId: rule_id, localDate: local_date }: DayOfRule, booked: number) {

@@ -71,29 +71,11 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
   ),
   ...each(
     ["patients for no key update", "appointments for no key update", "slots for no key update"],
-    ["AcceptDisplacedAppointments"],
+    ["AcceptDisplacedAppointments", "CancelSeries"],
   ),
   ...each(
     ["patients for no key update", "slots for no key update", "practitioners for no key update"],
-    ["BookAppointment", "BookAppointmentAt"],
-  ),
-  ...each(
-    [
-      "patients for no key update",
-      "slots for no key update",
-      "practitioners for no key update",
-      "day_counters for no key update",
-    ],
-    ["BookSeries", "BookTogether"],
-  ),
-  ...each(
-    [
-      "patients for no key update",
-      "appointments for no key update",
-      "slots for no key update",
-      "day_counters for no key update",
-    ],
-    ["CancelSeries"],
+    ["BookAppointment", "BookAppointmentAt", "BookSeries", "BookTogether"],
   ),
   ...each(
     [
@@ -101,7 +83,6 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
       "appointments for no key update",
       "slots for no key update",
       "practitioners for no key update",
-      "day_counters for no key update",
     ],
     ["MoveSeries"],
   ),

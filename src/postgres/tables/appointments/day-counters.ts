@@ -139,23 +139,16 @@ export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void
 }
 
 /**
- * Inserts the missing counters of these days. Then locks the counters of these days, ordered by rule and date, until
- * the transaction ends.
+ * Locks the counters of these days, ordered by rule and date, until the transaction ends. Inserts missing counters. One
+ * statement does both. If missing counters were inserted first, they would be locked before earlier days.
  */
 export function lockDays(transaction: Transaction, days: readonly DayOfRule[]): void {
-  const { tenantId } = transaction;
   const unique = new Map(days.map((day) => [`${day.ruleId} ${day.localDate}`, day]));
   const ordered = [...unique].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
   if (ordered.length === 0) return;
   const rows = ordered.map((day) => ({ ...keyOf(transaction, day), booked: 0 }));
-  transaction.send(sql("day_counters").insert(rows).onConflict().ignore());
-  const keys = [ordered.map(({ ruleId }) => ruleId), ordered.map(({ localDate }) => localDate)];
-  const query = sql("day_counters")
-    .where({ tenant_id: tenantId })
-    .whereRaw("(rule_id, local_date) IN (SELECT * FROM unnest(?::uuid[], ?::date[]))", keys)
-    .orderBy(["rule_id", "local_date"])
-    .select("rule_id");
-  transaction.send(query.forNoKeyUpdate());
+  const insert = sql("day_counters").insert(rows).onConflict([...KEY]);
+  transaction.send(insert.merge({ booked: sql.raw("day_counters.booked") }).whereRaw("false"));
 }
 
 function keyOf({ tenantId }: Transaction, { ruleId, localDate }: DayOfRule) {
