@@ -3,8 +3,11 @@ import { celCondition, unescape } from "./cel-condition.js";
 import { escapePattern, patternOf } from "./pattern.js";
 import { joined, keywords, type Translation } from "./translation.js";
 
-/** The JSON type of a value, if the translation of its rules depends on this type; otherwise "other". */
-export type ValueKind = "string" | "number" | "list" | "map" | "other";
+/**
+ * The JSON type of a value, if the translation of its rules depends on this type; otherwise "other". A "key" is a
+ * number or a boolean that is a map key, so in JSON it is text.
+ */
+export type ValueKind = "string" | "number" | "list" | "map" | "key" | "other";
 
 /** A CEL rule of protovalidate (`buf.validate.Rule`). */
 export interface CelRule {

@@ -27,7 +27,7 @@ export interface RuleSubject {
   readonly keywordsByRule: Readonly<Record<string, JsonObject>>;
 }
 
-type Translate = (value: unknown) => Translation;
+type Translate = (value: unknown, kind: ValueKind) => Translation;
 
 const number =
   (keyword: string): Translate =>
@@ -40,7 +40,7 @@ const number =
 const saidElsewhere: Translate = () => SAID;
 
 const translations: Readonly<Record<string, Translate>> = {
-  "bool.const": (value) => keywords({ const: value === true }),
+  "bool.const": (value, kind) => keywords({ const: kind === "key" ? String(value) : value === true }),
   "bool.example": (values) => keywords({ examples: Array.from(values as Iterable<boolean>) }),
   "bytes.max_len": (value) => keywords({ maxLength: Math.ceil(Number(value) / 3) * 4 }),
   "repeated.min_items": number("minItems"),
@@ -58,12 +58,14 @@ const translations: Readonly<Record<string, Translate>> = {
   "enum.example": saidElsewhere,
 };
 
+/** The zero values by {@link ValueKind}, and by the protobuf type for values of the kind "other". */
 const zeros: Readonly<Record<string, JsonObject>> = {
   string: { const: "" },
+  number: { const: 0 },
+  list: { maxItems: 0 },
+  map: { maxProperties: 0 },
   bytes: { const: "" },
   bool: { const: false },
-  repeated: { maxItems: 0 },
-  map: { maxProperties: 0 },
 };
 
 /**
@@ -80,7 +82,7 @@ export function fieldRules(rules: FieldRules, subject: RuleSubject): ValueRules 
   const { schemas, unsaid } = joined([...typeRules(rules, subject), ...own]);
   const merged = mergeKeywords(schemas);
   const isOptional = ignoresZero(rules, subject.field) && Object.keys(merged).length > 0;
-  return { keywords: isOptional ? unlessZero(rules.type.case ?? "", merged) : merged, unsaid };
+  return { keywords: isOptional ? unlessZero(rules.type.case ?? "", subject.kind, merged) : merged, unsaid };
 }
 
 function typeRules(fieldRulesMessage: FieldRules, subject: RuleSubject): Translation[] {
@@ -89,17 +91,20 @@ function typeRules(fieldRulesMessage: FieldRules, subject: RuleSubject): Transla
   const rules = type === undefined ? undefined : all.get(type);
   if (type === undefined || !isReflectMessage(rules)) return [];
   const predefined = predefinedRules(rules, subject.field.parent.file);
-  return [standardRules(type.name, rules), ...predefined.map(({ rule, value }) => cel(rule, subject, value))];
+  return [
+    standardRules(type.name, rules, subject.kind),
+    ...predefined.map(({ rule, value }) => cel(rule, subject, value)),
+  ];
 }
 
-function standardRules(typeName: string, rules: ReflectMessage): Translation {
+function standardRules(typeName: string, rules: ReflectMessage, kind: ValueKind): Translation {
   if (typeName === "string") return stringRules(rules);
-  if (isNumberType(typeName) || isNumberType(typeName.replace("64", "32"))) return numberRules(typeName, rules);
+  if (isNumberType(typeName)) return numberRules(typeName, rules, kind === "number");
   const set = rules.fields.filter((rule) => rules.isSet(rule));
   return joined(
     set.map((rule) => {
       const value: unknown = rules.get(rule);
-      const translated = translations[`${typeName}.${rule.name}`]?.(value);
+      const translated = translations[`${typeName}.${rule.name}`]?.(value, kind);
       const isExact = translated !== undefined && typeName !== "bytes";
       const isOff = value === false || rule.name === "example";
       return {
@@ -118,8 +123,9 @@ function cel(
   return celKeywords({ id, message, expression, ...(value === undefined ? {} : { value }) }, kind, keywordsByRule[id]);
 }
 
-function unlessZero(typeName: string, merged: JsonObject): JsonObject {
-  const isLong = typeName.includes("64");
-  const zero = zeros[typeName] ?? (isLong ? { const: "0" } : isNumberType(typeName) ? { const: 0 } : undefined);
+function unlessZero(typeName: string, kind: ValueKind, merged: JsonObject): JsonObject {
+  const ofText = typeName === "bool" ? { const: "false" } : { const: "0" };
+  const isText = kind === "key" || typeName.includes("64");
+  const zero = isText ? ofText : (zeros[kind] ?? zeros[typeName]);
   return zero === undefined ? merged : { anyOf: [zero, merged] };
 }

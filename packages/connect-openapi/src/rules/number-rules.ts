@@ -3,12 +3,11 @@ import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { ruleSentence } from "./rule-sentence.js";
 import type { Translation, Unsaid } from "./translation.js";
 
-/** The protobuf types that are numbers in JSON. 64-bit integers are missing, because in JSON they are strings. */
-const NUMBERS: ReadonlySet<string> = new Set(["float", "double", "int32", "uint32", "sint32", "fixed32", "sfixed32"]);
+const NUMBER_TYPE = /^(?:float|double|(?:s|u)?int(?:32|64)|s?fixed(?:32|64))$/;
 
-/** Returns whether values of this protobuf type, such as "int32", are numbers in JSON. */
+/** Returns whether a protobuf type, such as "int32", is a numeric type. */
 export function isNumberType(typeName: string): boolean {
-  return NUMBERS.has(typeName);
+  return NUMBER_TYPE.test(typeName);
 }
 
 /** A decimal with this many digits identifies a float. */
@@ -21,9 +20,11 @@ const bounds: Readonly<Record<string, string>> = {
   lte: "maximum",
 };
 
-/** Translates the protovalidate rules of a value of the numeric type `typeName`, such as "int32". */
-export function numberRules(typeName: string, rules: ReflectMessage): Translation {
-  const isNumber = isNumberType(typeName);
+/**
+ * Translates the protovalidate rules of a value of the numeric type `typeName`, such as "int32". `isNumber` is false if
+ * the value is text in JSON, as 64-bit integers and map keys are.
+ */
+export function numberRules(typeName: string, rules: ReflectMessage, isNumber: boolean): Translation {
   const json = (value: unknown): JsonValue[] =>
     typeName === "float" ? floatForms(Number(value)) : [isNumber ? Number(value) : String(value)];
   const schemas: JsonObject[] = [];

@@ -5,6 +5,7 @@ import type { ValueKind } from "../rules/cel-keywords.js";
 import { fieldRules, type ValueRules } from "../rules/field-rules.js";
 import { fieldBehaviorOf } from "../rules/options-of.js";
 import { ownRules } from "../rules/own-rules.js";
+import type { Unsaid } from "../rules/translation.js";
 import { allowedValues } from "./enum-schema.js";
 import type { FieldPath, SchemaContext } from "./schema-context.js";
 import type { Direction } from "./schema-options.js";
@@ -65,8 +66,8 @@ function mapShape(
 ): Shape {
   const ofEntries = rules.type.case === "map" ? rules.type.value : undefined;
   const ofMap = translate(rules, field, "map", context);
-  const isText = scalarKind(field.mapKey) === "string";
-  const ofKey = isText ? translate(ofEntries?.keys, field, "string", context) : NO_RULES;
+  const keyKind = scalarKind(field.mapKey) === "string" ? "string" : "key";
+  const ofKey = translate(ofEntries?.keys, field, keyKind, context);
   const ofValue = translate(ofEntries?.values, field, valueKind(field), context);
   const names = { ...keySchema(field.mapKey), ...ofKey.keywords };
   return {
@@ -76,7 +77,16 @@ function mapShape(
       ...(Object.keys(names).length === 0 ? {} : { propertyNames: names }),
       additionalProperties: { ...valueSchema(field, ofEntries?.values, place, context), ...ofValue.keywords },
     },
-    unsaid: [...ofMap.unsaid, ...ofKey.unsaid, ...ofValue.unsaid],
+    unsaid: [...ofMap.unsaid, ...ofKey.unsaid.map(saidOfKey), ...ofValue.unsaid],
+  };
+}
+
+/** Returns a rule of map keys with a sentence about keys, because the sentence is in the description of the map. */
+function saidOfKey(rule: Unsaid): Unsaid {
+  const text = rule.message || `\`${rule.expression}\``;
+  return {
+    ...rule,
+    message: text.startsWith("the value ") ? text.replace("the value", "each key") : `each key: ${text}`,
   };
 }
 

@@ -1,16 +1,6 @@
-import type { DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { describe, expect, test } from "vitest";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { CelRulesSchema, NumberRulesSchema, OtherRulesSchema, StringRulesSchema } from "../gen/museum/v1/rules_pb.js";
-import { ruleVerdict, schemasOf, schemaVerdict } from "../support/schemas-of.js";
-
-/** The schema of a field's rules, and values that test it. */
-interface Row {
-  readonly schema: JsonObject;
-  readonly accepted?: readonly JsonValue[];
-  readonly rejected?: readonly JsonValue[];
-  /** Values that the rules reject but the schema accepts. */
-  readonly unseen?: readonly JsonValue[];
-}
+import { describeRules } from "../support/describe-rules.js";
 
 const text = (keywords: JsonObject): JsonObject => ({ type: "string", ...keywords });
 const integer = (keywords: JsonObject): JsonObject => ({ type: "integer", format: "int32", ...keywords });
@@ -277,24 +267,11 @@ describeRules("rules in CEL", CelRulesSchema, {
     accepted: ["6"],
     unseen: ["5"],
   },
+  unlessEmpty: { schema: text({ anyOf: [{ const: "" }, { pattern: "^a" }] }), accepted: ["", "a"], rejected: ["b"] },
+  unlessZero: { schema: integer({ anyOf: [{ const: 0 }, { minimum: 5 }] }), accepted: [0, 5], rejected: [4] },
+  unlessNone: {
+    schema: { type: "array", anyOf: [{ maxItems: 0 }, { minItems: 2 }], items: text({}) },
+    accepted: [[], ["a", "a"]],
+    rejected: [["a"]],
+  },
 });
-
-function describeRules(name: string, message: DescMessage, rows: Readonly<Record<string, Row>>): void {
-  describe(name, () => {
-    const { properties } = schemasOf(message)[message.name] ?? { properties: {} };
-    const [schema, rules] = [schemaVerdict(message), ruleVerdict(message)];
-
-    test("the table has a row for each field", () => {
-      expect(Object.keys(rows)).toEqual(message.fields.map(({ jsonName }) => jsonName));
-    });
-
-    test.each(Object.entries(rows))("%s", (field, { schema: expected, accepted = [], rejected = [], unseen = [] }) => {
-      expect(properties[field]).toEqual(expected);
-      const verdicts = (values: readonly JsonValue[]) =>
-        values.map((value) => [value, schema({ [field]: value }), rules({ [field]: value })]);
-      expect(verdicts(accepted)).toEqual(accepted.map((value) => [value, true, true]));
-      expect(verdicts(rejected)).toEqual(rejected.map((value) => [value, false, false]));
-      expect(verdicts(unseen)).toEqual(unseen.map((value) => [value, true, false]));
-    });
-  });
-}
