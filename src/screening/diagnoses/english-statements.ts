@@ -182,6 +182,7 @@ function isSubject(words: readonly Word[], at: number): boolean {
 }
 
 function isGeneral(words: readonly Word[], at: number): boolean {
+  if (words[at - 1]?.text === "i" && !/^(?:if|whether)$/.test(words[at - 2]?.text ?? "")) return false;
   for (let i = at - 1; i >= at - NEAR && sameSentence(words, i, at); i--) if (isNoOne(words, i)) return true;
   const before = skipBack(words, at - 1, is.auxiliary, 3);
   if (!sameSentence(words, before, at)) return false;

@@ -21,21 +21,23 @@ const DECIMAL_POINT = /^[0-9]\.[0-9]$/;
  * sentence.
  */
 const LABELS: ReadonlySet<string> = new Set(["dx", "idx", "dxs", "diag", "diagn"]);
+/** Matches an abbreviation with points, as in `tengo V.I.H.`, without its last point. */
+const WITH_POINTS = /(?<![a-z0-9.])[a-z](?:\.[a-z]){2,4}(?![a-z0-9])/g;
 /**
  * Matches a denial that ends at a comma: `nunca,` in `no contestan nunca, tengo lupus`. Such a comma ends a sentence,
- * because the denial does not belong to the words after it.
+ * because the denial does not belong to the words after it. `no lo sé` needs no comma: `no lo sé tengo lupus`.
  */
-const DENIAL_END = /(?<![a-z0-9])(?:no(?:(?: l[ao])? se)?|nunca|jamas|tampoco|descart[a-z]{1,4}),$/;
-/** {@link DENIAL_END} reads at most this many characters before the comma. */
+const DENIAL_END = /(?<![a-z0-9])(?:(?:no|no se|nunca|jamas|tampoco|descart[a-z]{1,4}),|no l[ao]s? se[^a-z0-9])$/;
+/** {@link DENIAL_END} reads at most this many characters before the end. */
 const DENIAL_LENGTH = 13;
 
 /**
  * Returns the words of a plain text in order. A sentence does not end after one of the {@link LABELS}, such as `Dx`,
- * even at a point or a line break. It does not end at a line break after a colon or `=` either. It ends at a comma
- * after a denial: {@link DENIAL_END}.
+ * even at a point or a line break. It does not end at a line break after a colon or `=` either. It ends after a denial:
+ * {@link DENIAL_END}. An abbreviation with points is one word: {@link WITH_POINTS}.
  */
 export function readWords(plain: string): Word[] {
-  const lower = plain.toLowerCase();
+  const lower = plain.toLowerCase().replace(WITH_POINTS, (letters) => letters.replaceAll(".", ""));
   const words: Word[] = [];
   let sentence = 0;
   let end = 0;
