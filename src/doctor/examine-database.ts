@@ -12,7 +12,7 @@ import { examinePartitions } from "./partition-findings.js";
 import { examineReplica } from "./replica-findings.js";
 import { examineOwner, examineRole } from "./role-findings.js";
 import { examineSchema } from "./schema-findings.js";
-import { judgeClock, judgeConnections, judgePooler, judgeVersion, judgeWrites } from "./server-findings.js";
+import { judgeClock, judgeConnections, judgeDates, judgePooler, judgeVersion, judgeWrites } from "./server-findings.js";
 
 /**
  * Checks a database. Also checks its replica and the role that owns its tables, if they are configured. Returns the
@@ -41,6 +41,7 @@ async function examineThrough(
     ok("database", `${new URL(url).host} accepts the service; the database size is ${size}`),
     judgeVersion(facts),
     ...judgeWrites(facts),
+    ...judgeDates(facts),
     judgeClock(facts),
     ...(await examineMigrations(inspection)),
     ...(await examineSchema(inspection)),

@@ -209,6 +209,20 @@ describe("the doctor reports nothing for a migrated database", () => {
     expect(await complaints()).toEqual([]);
   });
 
+  test("with settings that change how definitions are written", async () => {
+    const { pathname } = new URL(installation.database.url);
+    const settings = [
+      "IntervalStyle = 'iso_8601'",
+      "DateStyle = 'ISO, DMY'",
+      "TimeZone = 'America/Bogota'",
+      "quote_all_identifiers = on",
+      "standard_conforming_strings = off",
+    ];
+    for (const setting of settings)
+      await execute(installation.database.ownerUrl, `ALTER DATABASE "${pathname.slice(1)}" SET ${setting}`);
+    expect(await complaints()).toEqual([]);
+  });
+
   test("with additional tables", async () => {
     await execute(installation.database.adminUrl, "CREATE TABLE theirs (id integer PRIMARY KEY)");
     expect((await complaints()).filter((line) => line.includes(" schema: "))).toEqual([]);

@@ -106,6 +106,19 @@ describe("the check of the server", () => {
     ]);
   });
 
+  test("fails if dates are written in another form than ISO", async () => {
+    const { pathname } = new URL(installation.database.url);
+    await execute(installation.database.ownerUrl, `ALTER DATABASE "${pathname.slice(1)}" SET DateStyle = 'German'`);
+    const findings = await installation.examine();
+    expect(findings.filter(({ level }) => level !== "ok")).toEqual([
+      expect.objectContaining({
+        level: "failure",
+        check: "database",
+        says: expect.stringMatching(/^DateStyle is "German, DMY"/),
+      }),
+    ]);
+  });
+
   test.each([
     [0, /^ok: the database's clock is 0\.\d s/],
     [-3_000, /^warning: the database's clock is [23]\.\d s ahead of/],

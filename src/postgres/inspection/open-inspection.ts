@@ -3,8 +3,9 @@ import { Client, type QueryResultRow } from "pg";
 /** A connection that only reads. */
 export interface Inspection {
   /**
-   * Returns the rows of one query, which runs in its own read-only transaction. Rejects if a statement is not answered
-   * within 10 s. BEGIN, the query and ROLLBACK each have this limit.
+   * Returns the rows of one query, which runs in its own read-only transaction. The settings of the database and of the
+   * role do not change the text of the rows: see {@link SETTINGS}. Rejects if a statement is not answered within 10 s.
+   * BEGIN, the settings, the query and ROLLBACK each have this limit.
    */
   rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
@@ -17,6 +18,10 @@ export interface Inspection {
 
 const CONNECT_WITHIN_MS = 5_000;
 const ANSWER_WITHIN_MS = 10_000;
+
+/** Sets PostgreSQL's defaults for the settings that change how definitions and times are written. */
+const SETTINGS = `SELECT set_config('DateStyle', 'ISO', true), set_config('IntervalStyle', 'postgres', true),
+  set_config('quote_all_identifiers', 'off', true), set_config('standard_conforming_strings', 'on', true)`;
 
 /** Opens a connection that only reads. Rejects with the driver's error if it cannot connect within 5 s. */
 export async function openInspection(url: string): Promise<Inspection> {
@@ -40,6 +45,7 @@ export async function openInspection(url: string): Promise<Inspection> {
     async rows<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
       await client.query("BEGIN READ ONLY");
       try {
+        await client.query(SETTINGS);
         return (await client.query<Row>(text, [...values])).rows;
       } finally {
         await client.query("ROLLBACK");

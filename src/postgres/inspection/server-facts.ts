@@ -12,6 +12,8 @@ export interface ServerFacts {
   readonly identity: string;
   /** Whether the server accepts writes. False on a standby, and if transactions are read-only by default. */
   readonly takesWrites: boolean;
+  /** The setting DateStyle that sessions of this role begin with, such as "ISO, MDY". */
+  readonly dateStyle: string;
   /** How many milliseconds the server's clock is ahead of the clock of this process, accurate to half a round trip. */
   readonly clockAheadMs: number;
   /** Maximum number of connections that this role can have to this database. */
@@ -26,6 +28,7 @@ interface Row {
   readonly version: string;
   readonly identity: string;
   readonly takes_writes: boolean;
+  readonly date_style: string;
   readonly clock_ms: number;
   readonly allowed_connections: number;
   readonly processes: number;
@@ -36,6 +39,7 @@ const FACTS = `SELECT current_setting('server_version_num')::int AS version_numb
     current_setting('server_version') AS version,
     (SELECT system_identifier FROM pg_control_system()) || '/' || d.oid AS identity,
     NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off' AS takes_writes,
+    (SELECT reset_val FROM pg_settings WHERE name = 'DateStyle') AS date_style,
     extract(epoch FROM clock_timestamp())::float8 * 1000 AS clock_ms,
     least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
         - coalesce(current_setting('reserved_connections', true)::int, 0),
@@ -59,6 +63,7 @@ export async function readServerFacts(inspection: Inspection, now: () => number)
     version: row.version,
     identity: row.identity,
     takesWrites: row.takes_writes,
+    dateStyle: row.date_style,
     clockAheadMs: row.clock_ms - (askedAt + answeredAt) / 2,
     allowedConnections: row.allowed_connections,
     processes: row.processes,
