@@ -35,7 +35,9 @@ async function examineThrough(
   { now, replicas }: DoctorOptions,
 ): Promise<Finding[]> {
   const facts = await readServerFacts(inspection, now);
-  const pooler = await findPooler(url, inspection);
+  const pooler = await findPooler(url, inspection).catch((error: unknown) =>
+    explainAway("connections", "DATABASE_URL", url, error),
+  );
   const size = `${Math.round(facts.databaseBytes / 1024 / 1024)} MiB`;
   return [
     ok("database", `${new URL(url).host} accepts the service; the database size is ${size}`),
@@ -47,7 +49,7 @@ async function examineThrough(
     ...(await examineSchema(inspection)),
     ...(await examineRole(inspection, ownerUrl !== undefined)),
     ...(ownerUrl === undefined ? [] : await examineOwnerAt(ownerUrl, facts.identity, now)),
-    judgePooler(pooler, new URL(url)),
+    typeof pooler === "string" ? judgePooler(pooler, new URL(url)) : pooler,
     judgeConnections(facts, config, replicas ?? Math.max(config.rateLimit.replicas, facts.processes)),
     ...(await examineJobs(inspection)),
     ...(await examinePartitions(inspection, config.auditRetentionMonths)),

@@ -152,6 +152,17 @@ describe("the check of the server", () => {
     ]);
   });
 
+  test("fails if no connection is left for a second one", async () => {
+    const { username } = new URL(installation.database.url);
+    await execute(installation.database.adminUrl, `ALTER ROLE ${username} CONNECTION LIMIT 1`);
+    const findings = await installation.examine();
+    await execute(installation.database.adminUrl, `ALTER ROLE ${username} CONNECTION LIMIT -1`);
+    expect(linesOf(findings, "connections")).toEqual([
+      expect.stringMatching(/^failure: DATABASE_URL: \S+ has no free connection for the role "\w+" .*53300/),
+      expect.stringMatching(/^failure: 1 process with 16 connections each need 16; the role may open 1$/),
+    ]);
+  });
+
   test("uses a connection that cannot change anything", async () => {
     const inspection = await openInspection(installation.database.ownerUrl);
     onTestFinished(() => inspection.close());
