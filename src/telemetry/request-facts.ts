@@ -50,10 +50,15 @@ export function factsOf(
   catalog: OperationCatalog,
 ): RequestFacts {
   const operation = call.operation === undefined ? undefined : catalog.get(call.operation);
-  if (call.operation !== undefined && operation !== undefined && listener === "internal") {
+  if (call.operation !== undefined && operation !== undefined && isRpc(request, call.operation)) {
     return rpcFacts(request, response, call, call.operation, operation);
   }
   return httpFacts(request, response, call, listener, operation);
+}
+
+/** Whether a request calls its operation over RPC. Over RPC, the path is the name of the operation. */
+function isRpc({ url = "" }: HttpRequest, operation: string): boolean {
+  return url.split("?", 1)[0] === `/${operation}`;
 }
 
 function httpFacts(
@@ -79,7 +84,7 @@ function httpFacts(
   const shownMethod = httpMethod === "_OTHER" ? "HTTP" : httpMethod;
   const name = operation?.route === undefined ? shownMethod : `${shownMethod} ${operation.route}`;
   return {
-    kind: "http",
+    kind: operation?.isStream === true ? "stream" : "http",
     name,
     attributes,
     operation: operation && call.operation,

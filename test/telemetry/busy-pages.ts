@@ -50,6 +50,7 @@ async function watchBriefly(service: TestService): Promise<void> {
   const client = createClient(EventService, createGrpcTransport({ baseUrl: service.internalUrl }));
   const headers = { authorization: `Bearer ${await service.token()}` };
   await client.watchEvents({}, { headers, signal: end.signal })[Symbol.asyncIterator]().next();
+  await fetch(`${service.internalUrl}/api/clinic/v1/events:watch`, { headers, signal: end.signal });
   end.abort();
 }
 

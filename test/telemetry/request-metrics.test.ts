@@ -75,6 +75,31 @@ describe("a request over REST is counted", () => {
     expect(unrouted.map(({ labels }) => labels["http_route"])).toEqual([undefined]);
   });
 
+  test("by route and status on the internal listener too, and not as an RPC", async () => {
+    const token = await service.token();
+    const path = `${service.internalUrl}/api/clinic/v1/patients`;
+    await sendRequest("GET", `${path}/${randomUUID()}`, { token });
+    const operation = { cupo_operation: "cupo.clinic.v1.PatientDirectoryService/GetPatient" };
+    const labels = { http_route: "/api/clinic/v1/patients/{patientId}", http_response_status_code: "404" };
+    await counts(HTTP, { ...operation, ...labels, cupo_transport: "rest", cupo_listener: "internal" }, 1);
+    expect((await readMetrics(service.internalUrl)).sum(RPC, operation)).toBeUndefined();
+  });
+
+  test("separately if it is a stream, when that ends", async () => {
+    const end = new AbortController();
+    const headers = { authorization: `Bearer ${await service.token()}` };
+    await fetch(`${service.internalUrl}/api/clinic/v1/events:watch`, { headers, signal: end.signal });
+    end.abort();
+    const operation = { cupo_operation: "cupo.clinic.v1.EventService/WatchEvents" };
+    const labels = { http_route: "/api/clinic/v1/events:watch", http_response_status_code: "200" };
+    await counts("cupo_stream_duration_seconds_count", { ...operation, ...labels, cupo_transport: "rest" }, 1);
+    const { sum } = await readMetrics(service.internalUrl);
+    expect([sum(HTTP, operation), sum("http_server_request_duration_seconds_count", operation)]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
   test("as a replay if it is one, and as a conflict if it is one", async () => {
     const headers = { "idempotency-key": randomUUID() };
     const body = registration();
