@@ -6,8 +6,29 @@ import { purgeTokenBatch } from "../postgres/tables/appointments/consumed-tokens
 import { purgeEventBatch } from "../postgres/tables/events/event-overview.js";
 import { purgeHoldBatch } from "../postgres/tables/holds/purge-holds.js";
 import { purgeDeliveryBatch } from "../postgres/tables/webhooks/webhook-overview.js";
+import { assignPositions } from "./assign-positions.js";
+import { runForEach } from "./run-for-each.js";
 
 const BATCH = 1_000;
+
+/** The steps of {@link purgeAll}. An event can be purged only after it has a position. */
+const STEPS: readonly ((database: TransactionSource, signal?: AbortSignal) => Promise<unknown>)[] = [
+  purgeIdempotencyKeys,
+  purgeOptionTokens,
+  purgeHolds,
+  purgeQuotas,
+  assignPositions,
+  purgeEvents,
+  purgeDeliveries,
+];
+
+/**
+ * Purges all expired data and assigns positions to events. If a step fails, continues with the next one
+ * ({@link runForEach}). An aborted signal stops the purge after the current batch.
+ */
+export function purgeAll(database: TransactionSource, signal?: AbortSignal): Promise<void> {
+  return runForEach(STEPS, async (step) => void (await step(database, signal)), signal);
+}
 
 /**
  * Deletes the idempotency keys that are past their retention, with their stored results. Returns the number of deleted

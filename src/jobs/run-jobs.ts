@@ -5,18 +5,10 @@ import type { JobQueuePool } from "../postgres/job-queue-pool.js";
 import type { TransactionSource } from "../postgres/run-transaction.js";
 import { findDueTenants } from "../postgres/tables/schedule/due-programs.js";
 import { localDateAt } from "../scheduling/local-clock.js";
-import { assignPositions } from "./assign-positions.js";
 import { eraseTenants } from "./erase-tenants.js";
 import { extendSchedules } from "./extend-schedules.js";
 import { offerFreedSlots } from "./offer-freed-slots.js";
-import {
-  purgeDeliveries,
-  purgeEvents,
-  purgeHolds,
-  purgeIdempotencyKeys,
-  purgeOptionTokens,
-  purgeQuotas,
-} from "./purges.js";
+import { purgeAll } from "./purges.js";
 import { runQueue } from "./run-queue.js";
 import { summarizeWaits } from "./summarize-waits.js";
 import { tendPartitions } from "./tend-partitions.js";
@@ -128,15 +120,7 @@ function tasksOf(ports: JobPorts, signal: AbortSignal): TaskList {
       if (kind === "ADDED" || kind === "COMPARED") await askFor(addJob, tenantId);
       if (kind === "BUSY") await askFor(addJob, tenantId, { runAt: laterThan(job.locked_at ?? job.run_at) });
     },
-    [PURGE]: async () => {
-      await purgeIdempotencyKeys(database, signal);
-      await purgeOptionTokens(database, signal);
-      await purgeHolds(database, signal);
-      await purgeQuotas(database, signal);
-      await assignPositions(database, signal);
-      await purgeEvents(database, signal);
-      await purgeDeliveries(database, signal);
-    },
+    [PURGE]: () => purgeAll(database, signal),
     [OFFER_FREED_SLOTS]: async () => void (await offerFreedSlots(ports, signal)),
     [WRITE_TIME_EVENTS]: async () => void (await writeTimeEvents(ports, signal)),
     [ERASE_TENANTS]: async (_, { addJob, job }) => {

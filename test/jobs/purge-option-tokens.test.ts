@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { purgeOptionTokens } from "../../src/jobs/purges.js";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { purgeAll, purgeOptionTokens } from "../../src/jobs/purges.js";
 import type { Database } from "../../src/postgres/database.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
@@ -29,6 +30,21 @@ test("deletes tokens of every tenant that expired more than a day ago, in batche
   expect(await asPurge("SELECT 1 FROM consumed_option_tokens")).toEqual([]);
   expect(await asPurge("DELETE FROM consumed_option_tokens RETURNING 1")).toEqual([]);
 });
+
+test("are deleted although another purge fails, and the job fails then", async () => {
+  await addTokens("25 hours", 1);
+  await lockTable("idempotency_keys");
+  await expect(purgeAll(database)).rejects.toThrow("lock timeout");
+  expect(await purgeOptionTokens(database)).toBe(0);
+});
+
+/** Locks a table against changes until the end of the test. */
+async function lockTable(name: string): Promise<void> {
+  const holder = new Client(empty.adminUrl);
+  onTestFinished(() => holder.end());
+  await holder.connect();
+  await holder.query(`BEGIN; LOCK TABLE ${name} IN EXCLUSIVE MODE`);
+}
 
 async function addTokens(age: string, count: number): Promise<void> {
   await execute(
