@@ -4,7 +4,10 @@ import { DatabaseError } from "pg";
 export type DatabaseFailure =
   /** A serialization failure, a deadlock or a {@link RaceLost}. The same transaction may succeed if it runs again. */
   | "RETRY"
-  /** The connection broke. Whether a pending COMMIT took effect is unknown. */
+  /**
+   * The connection broke, and whether a pending COMMIT took effect is unknown. Or the connection has a named statement
+   * whose columns a migration has changed; nothing took effect.
+   */
   | "LOST"
   /**
    * The database is unreachable, starting, stopping, or out of disk space or memory. Or the pool had no free connection
@@ -65,6 +68,7 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
   "25006": "READ_ONLY",
   "25P02": "ABORTED",
   "25P03": "LOST",
+  "25P04": "LOST",
   "53100": "UNAVAILABLE",
   "53200": "UNAVAILABLE",
   "53300": "FULL",
@@ -72,7 +76,14 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
   "57P01": "LOST",
   "57P02": "LOST",
   "57P03": "UNAVAILABLE",
+  "57P05": "LOST",
 };
+
+/**
+ * The function of PostgreSQL that rejects a named statement whose columns have changed ("cached plan must not change
+ * result type"). Its SQLSTATE, 0A000, also has other meanings.
+ */
+const CHECK_OF_COLUMNS = "RevalidateCachedQuery";
 
 /**
  * Codes of Node's socket errors, and error messages of pg and `database.ts`. `CONNECT_CODES` and `ACQUIRE_MESSAGE` mean
@@ -92,8 +103,9 @@ export function classifyFailure(error: unknown): DatabaseFailure {
   if (!(error instanceof Error)) return "OTHER";
   if (error instanceof RaceLost) return "RETRY";
   if (error instanceof DatabaseError) {
-    const { code } = error;
+    const { code, routine } = error;
     if (code === undefined) return "OTHER";
+    if (routine === CHECK_OF_COLUMNS) return "LOST";
     return code.startsWith("08") ? "LOST" : (BY_SQLSTATE[code] ?? "OTHER");
   }
   const code = "code" in error ? String(error.code) : "";

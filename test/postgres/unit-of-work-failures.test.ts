@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { sql } from "../../src/postgres/sql.js";
 import { lockPatient } from "../../src/postgres/tables/patients/patients.js";
+import { execute } from "../support/database.js";
 import { deferred } from "../support/deferred.js";
 import {
   newCall,
@@ -53,6 +54,22 @@ describe("a connection that breaks", () => {
     expect(await work.count("patients")).toBe(0);
   });
 
+  test.each([
+    ["57P01", "an operator"],
+    ["25P03", "the limit of an idle transaction"],
+    ["25P04", "the limit of a whole transaction"],
+    ["57P05", "the limit of an idle session"],
+  ])("with %s, because of %s: the call is repeated once", async (state) => {
+    const call = newCall();
+    let runs = 0;
+    const outcome = await work.store.execute(work.claim(call), call, work.principal, async () => {
+      runs += 1;
+      if (runs === 1) await transactionOf(call).rows(raise(state));
+      return RESPONSE;
+    });
+    expect([outcome, runs]).toEqual([{ kind: "EXECUTED" }, 2]);
+  });
+
   test("and a database that is unreachable: 503, until it is back", async () => {
     server.proxy.setDown(true);
     const call = newCall();
@@ -62,6 +79,17 @@ describe("a connection that breaks", () => {
     server.proxy.setDown(false);
     expect(await work.register(call, work.claim(call), newPatient())).toEqual({ kind: "EXECUTED" });
   });
+});
+
+test("a statement whose columns a migration changed since: the call is repeated on a new connection", async () => {
+  const read = () => {
+    const call = newCall();
+    const names = sql("holidays").where({ tenant_id: work.principal.tenantId }).select("name");
+    return work.inTransaction(call, work.principal, () => transactionOf(call).rows(names));
+  };
+  expect(await read()).toEqual([]);
+  await execute(server.ownerUrl, "ALTER TABLE holidays ALTER COLUMN name TYPE varchar");
+  expect(await read()).toEqual([]);
 });
 
 describe("a transaction that PostgreSQL could not serialize", () => {
