@@ -9,12 +9,13 @@ export interface RawHeaders {
   readonly rawHeaders: readonly string[];
 }
 
-const NAMES: Readonly<Record<string, keyof CallHeaders>> = {
-  authorization: "authorization",
-  "idempotency-key": "idempotencyKey",
-  "x-correlation-id": "correlationId",
-  "actor-id": "actorId",
-};
+/** A map and not an object, because an object also has members such as `constructor`, which callers can send. */
+const NAMES: ReadonlyMap<string, keyof CallHeaders> = new Map([
+  ["authorization", "authorization"],
+  ["idempotency-key", "idempotencyKey"],
+  ["x-correlation-id", "correlationId"],
+  ["actor-id", "actorId"],
+]);
 
 /**
  * Creates the call of a request. Sets the correlation id (specification section 4) before anything can fail. Reads the
@@ -28,7 +29,7 @@ export function openCall({ rawHeaders }: RawHeaders): Call {
     actorId: [],
   };
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = NAMES[rawHeaders[i]?.toLowerCase() ?? ""];
+    const name = NAMES.get(rawHeaders[i]?.toLowerCase() ?? "");
     if (name !== undefined) headers[name].push(rawHeaders[i + 1] ?? "");
   }
   const [sent] = headers.correlationId;

@@ -19,6 +19,8 @@ test("reads the known headers in any case with all their values, and no others",
       ["X-Correlation-ID", ""],
       ["X-Authorization", "no"],
       ["Actor-ID", "u-1"],
+      ["constructor", "no"],
+      ["__proto__", "no"],
     ].flat(),
   });
   expect(headers).toEqual({

@@ -56,6 +56,8 @@ const headers: readonly Row[] = [
   ["a gzip bomb", 400, gzip(() => " ".repeat(10 * KIB * KIB)), ["Content-Encoding INVALID_VALUE"]],
   ["Content-Encoding identity", 201, header("Content-Encoding", "identity")],
   ["an Accept for something else", 201, header("Accept", "text/html")],
+  ["a header with the name constructor", 201, added("constructor", MARKER)],
+  ["a header with the name __proto__", 201, added("__proto__", MARKER)],
   ["a method override", 201, header("X-HTTP-Method-Override", "DELETE")],
   ["an Upgrade to h2c", 201, added("Upgrade", "h2c")],
   ["Expect: 100-continue", 201, header("Expect", "100-continue")],
