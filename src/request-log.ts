@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { cutResponse } from "@cupo/connect-rest/node";
 import type { Logger } from "pino";
 import type { Call } from "./call.js";
 import type { CupoError } from "./errors.js";
@@ -44,6 +45,21 @@ export function logged(handle: HttpHandler, logger: Logger, observer?: RequestOb
       );
     });
     handle(request, response);
+  };
+}
+
+/**
+ * Keeps a request whose handler throws from ending the process: logs the error, and cuts the answer
+ * ({@link cutResponse}).
+ */
+export function contained(handle: HttpHandler, logger: Logger): HttpHandler {
+  return (request, response) => {
+    try {
+      handle(request, response);
+    } catch (error) {
+      logger.error({ cause: describe(error) }, "answering a request failed; its connection or stream is closed");
+      cutResponse(response);
+    }
   };
 }
 

@@ -7,6 +7,7 @@ import { expect, onTestFinished, describe as suite, test } from "vitest";
 import { CupoError, serviceUnavailable, validationFailed } from "../src/errors.js";
 import { callFor } from "../src/open-call.js";
 import {
+  contained,
   describe,
   type HttpHandler,
   logForgedTokens,
@@ -95,6 +96,37 @@ suite("the line of a request", () => {
     await nextLine;
     session.close();
     expect(lines).toEqual([expect.objectContaining({ status: 201, correlationId, msg: "request" })]);
+  });
+});
+
+suite("a handler that throws", () => {
+  const handler: HttpHandler = (request, response) => {
+    if (request.url === "/s3cret") throw new TypeError("s3cret");
+    response.end();
+  };
+
+  test("closes only its connection over HTTP/1.1, and has an error line without the message", async () => {
+    const { lines, logger } = createLog();
+    const port = await serve(contained(handler, logger));
+    await expect(send(port, { path: "/s3cret" })).rejects.toThrow("socket hang up");
+    expect(await send(port, { path: "/" })).toBeDefined();
+    expect(lines).toEqual([
+      expect.objectContaining({ level: 50, cause: expect.objectContaining({ name: "TypeError" }) }),
+    ]);
+    expect(JSON.stringify(lines)).not.toContain("s3cret");
+  });
+
+  test("resets only its stream over HTTP/2", async () => {
+    const port = await listening(createHttp2Server(contained(handler, createLog().logger)));
+    const session = connect(`http://127.0.0.1:${port}`);
+    const statusOf = (path: string) =>
+      new Promise<unknown>((resolve, reject) => {
+        const stream = session.request({ ":path": path }).once("error", reject);
+        stream.resume().once("response", (headers) => resolve(headers[":status"]));
+      });
+    await expect(statusOf("/s3cret")).rejects.toThrow("NGHTTP2_INTERNAL_ERROR");
+    expect(await statusOf("/")).toBe(200);
+    session.close();
   });
 });
 

@@ -10,7 +10,7 @@ import type { ErrorObserver } from "../interceptors/problems.js";
 import type { Stopping } from "../interceptors/stream-life.js";
 import type { MessageValidator } from "../interceptors/validation/validation.js";
 import type { DemoTokens } from "../reference-page/reference-pages.js";
-import { describe, type HttpHandler, logged, logRefusedConnections, observeError } from "../request-log.js";
+import { contained, describe, type HttpHandler, logged, logRefusedConnections, observeError } from "../request-log.js";
 import type { ServiceEntry } from "../services/services.js";
 import type { Config } from "../settings/config.js";
 import type { Telemetry } from "../telemetry/open-telemetry.js";
@@ -98,8 +98,8 @@ export async function openListeners(
 }
 
 /**
- * Returns the {@link ListenerParts} that log requests, record them in telemetry and return the metrics page.
- * `metricsOf` receives the metrics page of this process and returns the page to serve.
+ * Returns the {@link ListenerParts} that log requests, record them in telemetry and return the metrics page. A handler
+ * that throws ends only its request ({@link contained}). `metricsOf` receives the metrics page of this process and returns the page to serve.
  */
 export function watchRequests(
   telemetry: Telemetry,
@@ -111,7 +111,7 @@ export function watchRequests(
       telemetry.service.failed(error, call);
       observeError(error, call, logger);
     },
-    log: (listener, handler) => logged(handler, logger, telemetry.requestsOf(listener)),
+    log: (listener, handler) => contained(logged(handler, logger, telemetry.requestsOf(listener)), logger),
     onRefused: () => telemetry.service.reached("connections"),
     metricsPage: metricsOf(() => telemetry.metricsPage()),
   };
