@@ -56,8 +56,8 @@ export function takesIdempotencyKey(method: DescMethod): boolean {
 }
 
 /**
- * Whether answers to GET have an entity tag. Only the operations of `cupo.clinic.v1` that return one resource (AIP-131)
- * have such tags.
+ * Whether answers to GET have an entity tag. Only unary operations of `cupo.clinic.v1` with a name such as `GetProgram`
+ * (AIP-131) have such tags. Some of them return a report, such as GetOccupancy.
  */
 export function hasEntityTag(method: DescMethod): boolean {
   return !isPublished(method.parent) && method.methodKind === "unary" && /^Get[A-Z]/.test(method.name);

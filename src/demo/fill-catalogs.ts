@@ -18,7 +18,8 @@ const FIRST_VERSION = 1;
 
 /**
  * Creates the catalogs and payers. Also creates the contracts, each with its covered healthcare services. Keeps items
- * that already exist. Calls `onMade` after each kind of items. Rejects with the error of a failed call.
+ * that already exist. Calls `onMade` after each kind of items. Rejects with the error of a failed call, and if an item
+ * that exists is not found by its code.
  */
 export async function fillCatalogs(
   clinic: DemoClinic,

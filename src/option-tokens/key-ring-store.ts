@@ -8,7 +8,7 @@ export interface KeyRecord {
   readonly createdAtMs: number;
 }
 
-/** Stores the keys that all processes of the service share. Every load returns all keys added before it. */
+/** Stores the keys that all processes share. Every load returns all keys that were added before it and not removed. */
 export interface KeyRingStore {
   /** Returns all keys, in any order. */
   load(): Promise<readonly KeyRecord[]>;

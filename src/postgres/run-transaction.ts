@@ -48,8 +48,9 @@ interface TransactionOptions {
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
   /**
-   * Whether COMMIT is sent with each batch of statements while all statements so far only read. Each of these batches
-   * is then a transaction of its own. Set this only for work that does not need one transaction for all its reads.
+   * Whether each batch of statements ends with COMMIT, so that it is a transaction of its own. From the first statement
+   * that does more than read, batches no longer end with COMMIT. Set this only for work that does not need one
+   * transaction for all its reads.
    */
   readonly endsEarly?: boolean;
 }

@@ -13,7 +13,8 @@ export interface PageOptions {
   /** The path that returns a demo token. Undefined when the user must paste a token. */
   readonly tokenPath: string | undefined;
   /**
-   * Rules that every caller must know, as CommonMark. The page omits them if the document's description contains them.
+   * Rules that every caller must know, as CommonMark. The page adds them to the document's description, unless the
+   * description contains them.
    */
   readonly introduction: string;
 }

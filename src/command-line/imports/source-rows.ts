@@ -41,8 +41,9 @@ const read = createMessageReader(ImportRowSchema);
 const validate = createRowValidation(messageValidatorOf);
 
 /**
- * Reads the rows of a file one by one. The file is never in memory as a whole. Blank lines are skipped. Rejects if the
- * file cannot be read or is not UTF-8, or if a CSV file is malformed or lacks a column of its mapping.
+ * Reads the rows of a file one by one. The file is never in memory as a whole. Empty lines are skipped. Rejects if the
+ * file cannot be read or is not UTF-8. Also rejects if a CSV file is malformed, or does not have each column of its
+ * mapping exactly once.
  */
 export async function* readRows({ path, shownName, mapping }: SourceFile): AsyncGenerator<SourceRow> {
   const file = createReadStream(path);

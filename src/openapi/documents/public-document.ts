@@ -56,8 +56,8 @@ function merged(published: JsonObject, added: JsonObject, schemes: JsonObject): 
 
 /**
  * Returns the components of both documents. Throws if two components of the same kind and name differ, because a
- * reference to one could then mean the other. Security schemes may differ: of two with the same name, the result has
- * that of `added`.
+ * reference to one could then mean the other. Security schemes may differ. Of two security schemes with the same name,
+ * the result contains the scheme of `added`.
  */
 function mergedComponents(published: JsonObject, added: JsonObject): JsonObject {
   const kinds = Object.keys({ ...published, ...added });

@@ -13,7 +13,7 @@ interface Kind {
   readonly names: string;
   /** Minimum lengths if a sign or a verb stands between the name and the value: `clave: 1234`, `mi clave es 1234`. */
   readonly stated: Readonly<Record<ValueShape, number>>;
-  /** Minimum length of a value of letters after a sign such as `:`: `pass: luna`. Defaults to `stated.WORD`. */
+  /** Minimum length of a value of letters after a sign, as in `pass: luna`. Defaults to `stated.WORD`. */
   readonly signedWord?: number;
   /**
    * Minimum lengths if neither a sign such as `:` or `=` nor a verb such as `es` stands between the name and the value:

@@ -14,8 +14,8 @@ const card = new RegExp(
 const code = new RegExp(`${wordStart}${anyOf("codigo cod\\.? code cvv2? cvc2? clave")}${words}[0-9]{3,4}(?![0-9])`);
 
 /**
- * Matches the end of a sentence. A word for a card and the card's code count only in the same sentence as the expiry
- * month. A month in another sentence can be, for example, the expiry of a medicine.
+ * Matches the end of a sentence. Only words in the sentence of the expiry month count, both for the card and for its
+ * code. A month in another sentence can be, for example, the expiry of a medicine.
  */
 const sentenceEnd = /[.?!] |\n/;
 

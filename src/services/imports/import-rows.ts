@@ -95,7 +95,9 @@ async function lockInOrder(
 ): Promise<void> {
   if (entries.length === 0 || appointments.length === 0) return;
   const { transaction } = batch.call;
-  const patientIds = [...entries, ...appointments].flatMap(({ value }) => batch.resolve("PATIENT", value.patient) ?? []);
+  const patientIds = [...entries, ...appointments].flatMap(
+    ({ value }) => batch.resolve("PATIENT", value.patient) ?? [],
+  );
   sharePrograms(transaction, [...new Set(appointments.map(({ value }) => value.programId))]);
   await lockPatients(transaction, [...new Set(patientIds)]);
 }

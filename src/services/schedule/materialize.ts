@@ -204,9 +204,9 @@ function addOnDates(
 }
 
 /**
- * Adds the missing slots of the first part of a plan ({@link nextPartOf}). If this part is the whole plan, records that
- * the schedule is made through the date `made`. Otherwise records how far the schedule is made; jobs add the remaining
- * slots.
+ * Adds the missing slots of the first part of a plan ({@link nextPartOf}). If this part is the whole plan, records the
+ * date `made` as the last complete date of the schedule. Otherwise records how far the schedule is complete. Jobs then
+ * add the remaining slots.
  */
 function addPart(transaction: Transaction, plan: ProgramPlan, made: string, now: Date): void {
   const [programId] = plan.programIds;

@@ -15,8 +15,8 @@ export interface Replacement {
   readonly ids: readonly string[];
   readonly expectedVersion: number;
   /**
-   * References to the services or practitioners in `ids`. The 404 error names the fields of those that do not exist, or
-   * that the caller or another caller who sees the program may not see.
+   * References to the services or practitioners in `ids`. The 404 error names the field of each unusable reference. A
+   * reference is unusable if it does not exist. It is also unusable if a caller who sees the program cannot see it.
    */
   readonly references: readonly Reference[];
 }

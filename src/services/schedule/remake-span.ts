@@ -162,8 +162,8 @@ async function planSpan(
 }
 
 /**
- * Plans the slots of a program up to the last date of its schedule. If there is no schedule on these dates, the plan has
- * no slots.
+ * Plans the slots of a program on the dates of `inputs.span` whose slots can change ({@link changeableSpan}). The plan
+ * has no slots if there are no such dates, or if the program never had a schedule.
  */
 function planWithRuns(
   inputs: PlanInputs,

@@ -24,7 +24,7 @@ export function measureProcess(meter: Meter): () => void {
 
 /**
  * Measures the delay and the utilization of the event loop since the last collection. The delay excludes the interval
- * of the measuring timer. Returns a function that stops the measurement.
+ * of the measuring timer. Returns a function that stops the measurement of the delay.
  */
 function measureEventLoop(meter: Meter): () => void {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

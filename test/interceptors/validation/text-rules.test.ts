@@ -23,6 +23,8 @@ const MISTAKABLE = [
   ["Greek", "\u0391"],
   ["Armenian", "\u0555"],
   ["Cherokee", "\u13aa"],
+  ["Lisu", "\ua4d0"],
+  ["Lisu, supplement", "\u{11fb0}"],
   ["full width", "\uff11"],
   ["raised", "1\u00b2"],
   ["circled", "\u2460"],

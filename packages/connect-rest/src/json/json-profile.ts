@@ -39,7 +39,10 @@ export interface JsonProfile {
   bareText(field: DescField): (text: string) => JsonTree;
   /** Handles a member or a query parameter whose name is no field: adds a violation or does nothing. */
   unknownName(violations: Violations, parent: FieldPath | undefined, name: string): void;
-  /** Whether a list or map with the google.api.field_behavior REQUIRED must be present. */
+  /**
+   * Whether a list or map with the google.api.field_behavior REQUIRED must be present. It may be absent from the body of
+   * a PATCH.
+   */
   readonly requiresCollections: boolean;
   /** Writes a Timestamp as JSON. Throws if the Timestamp is invalid. */
   writeTimestamp(value: Timestamp): string;

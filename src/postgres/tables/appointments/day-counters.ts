@@ -147,7 +147,9 @@ export function lockDays(transaction: Transaction, days: readonly DayOfRule[]): 
   const ordered = [...unique].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
   if (ordered.length === 0) return;
   const rows = ordered.map((day) => ({ ...keyOf(transaction, day), booked: 0 }));
-  const insert = sql("day_counters").insert(rows).onConflict([...KEY]);
+  const insert = sql("day_counters")
+    .insert(rows)
+    .onConflict([...KEY]);
   transaction.send(insert.merge({ booked: sql.raw("day_counters.booked") }).whereRaw("false"));
 }
 
