@@ -82,8 +82,8 @@ interface Closing {
 }
 
 /**
- * Implements {@link Connections.close}. First waits until Node has reported the connections that the operating system
- * has already accepted. Otherwise closing the listener would reset these connections.
+ * Implements {@link Connections.close}. Calls `drain`. Then waits until Node has reported the connections that the
+ * operating system has already accepted. Otherwise closing the listener would reset these connections.
  */
 async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Closing): Promise<{ forced: number }> {
   let forced = 0;

@@ -31,8 +31,8 @@ export interface JobPorts {
   /** Called after a commit that added events to the feed of the tenant. */
   readonly onCommitted?: (tenantId: string) => void;
   /**
-   * Called with the error of a failed job, or with the error that stopped the queue. A stopped queue restarts after
-   * `restartAfterMs`.
+   * Called with the error of a failed job, with an error that the queue's library logs, and with the error that stopped
+   * the queue. A stopped queue restarts after `restartAfterMs`.
    */
   readonly onError: (error: unknown) => void;
   /** Milliseconds until the queue restarts; default 5000. */

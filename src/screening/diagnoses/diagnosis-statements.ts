@@ -128,8 +128,8 @@ function hasCondition(words: readonly Word[], at: number, start: number): boolea
 }
 
 /**
- * Returns whether somebody reports the condition that begins at index `start`: `me dijo el doctor que es lupus`.
- * Requires two words:
+ * Returns whether somebody reports the condition that begins at index `start`: `me dijo el doctor que es lupus`. The
+ * caller goes backwards from the condition; `at` is the index of its current word. Requires two words:
  * - `es`, `era`, `fue`, `son` or `que`, at index `at` or between `at` and the condition
  * - a word of {@link is.telling}, such as `dijo`, at `at` or at most {@link NEAR} words before it, in the same sentence
  *

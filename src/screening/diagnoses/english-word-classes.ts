@@ -44,8 +44,8 @@ export const caused = oneOf(`died dies dying hospitalized hospitalised admitted 
   hospitalization tested positive chemo chemotherapy radiotherapy dialysis disabled infected remission suffering suffers
   suffered suffer battle patient someone lost losing fight struggle struggling struggles`);
 /**
- * If one of these words directly follows `have`, then `have` does not say that somebody has the condition before it:
- * `the cancer that I have read about`, `the cancer that I have a question about`. Participles with `ed` are recognized
+ * Words directly after `have` that change its meaning: `the cancer that I have read about`, `the cancer that I have a
+ * question about`. Such a `have` does not say that somebody has the condition named before it. Participles with `ed` are recognized
  * separately.
  */
 export const object =

@@ -43,7 +43,10 @@ export async function checkTarget(target: BookingTarget, call: ReadyCall): Promi
   };
 }
 
-/** How the program offers the service (undefined if it does not), and whether the practitioner works in the program. */
+/**
+ * How the program offers the service, and whether the practitioner works in the program. `offer` is undefined if the
+ * caller cannot book the service there.
+ */
 export interface TargetOffer {
   readonly offer: Offer | undefined;
   readonly isMember: boolean;

@@ -69,8 +69,8 @@ export interface LockedTime {
   readonly locationId: string;
   readonly locked: Locked;
   /**
-   * Whether the practitioner is busy during `locked.slots`, and whether the patient is busy during the visit in these
-   * slots, without the buffer. Without slots, both values are false.
+   * Whether the practitioner and the patient are busy during `locked.slots`. For the patient, the time ends with the
+   * visit: the buffer does not count. Without slots, both values are false.
    */
   readonly busy: BusyPeople;
   /**

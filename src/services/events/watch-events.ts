@@ -102,8 +102,8 @@ class Watch {
   }
 
   /**
-   * Moves the cursor past these events and sends the events that match the filter. Sends the cursor without events if
-   * no event matches and nothing was sent for `heartbeatMs`.
+   * Moves the cursor past these events and sends the events that match the filter. Then sends the cursor without events
+   * if nothing was sent for `heartbeatMs`.
    */
   *#give(events: readonly EventRecord[]): Generator<Response> {
     const { feedId, position: before } = this.#cursor;

@@ -71,8 +71,8 @@ const dropUnit = prepared([...KEY, "until"], (names) =>
 const giveUnit = prepared(KEY, (day) => sql("day_counters").where(day).decrement("booked"));
 
 /**
- * Takes one unit of a rule's capacity on a date. Returns false if none is left. The counter is locked until the
- * transaction ends, so only one of two concurrent calls gets the last unit.
+ * Takes one unit of a rule's capacity on a date. Returns false if none is left. If it returns true, the counter is
+ * locked until the transaction ends. So only one of two concurrent calls gets the last unit.
  *
  * Sends two statements in one round trip: the first inserts the counter if it is missing, the second takes the unit. A
  * single upsert is not possible: its WHERE would need a subquery for the capacity, which Citus rejects.

@@ -96,7 +96,10 @@ export async function findProgramOffer(
   return readRecord(transaction, query);
 }
 
-/** `s` is an appointment here: {@link IS_UP_TO_DATE} compares its local date as that of a slot. */
+/**
+ * Selects the appointments on dates with outdated slots. An appointment has the alias `s`, because {@link IS_UP_TO_DATE}
+ * reads `s.local_date`.
+ */
 const outdated = prepared(["tenantId", "ids"], (names) =>
   sql.raw(
     `SELECT s.id FROM appointments s JOIN programs p ON p.tenant_id = :tenantId AND p.id = s.program_id

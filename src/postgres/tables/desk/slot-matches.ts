@@ -26,7 +26,7 @@ const OFFERED = `SELECT o.service_id FROM program_services o
 
 /**
  * SQL condition that a slot suits the wishes of a waitlist entry. In addition, the slot must be in the schedule, and
- * the patient must be active and have no appointment or unexpired hold during the slot. With ARRAY, PostgreSQL reads
+ * the patient must be active and have no live appointment or live hold during the slot. With ARRAY, PostgreSQL reads
  * the active services of the program only once.
  */
 const SUITS = `service_id = ANY(ARRAY(${OFFERED})) AND :period = ANY(preferred_periods)

@@ -27,7 +27,7 @@ export interface WaitlistEntryRecord {
 export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord, Closable {
   readonly deskStatus: "ACTIVE" | "CLOSED";
   readonly version: number;
-  /** The appointment that was booked for the entry; undefined if there is none. */
+  /** The appointment that was booked for the entry, or that CloseWaitlistEntry named; undefined if there is none. */
   readonly appointmentId: string | undefined;
   /** The previous wishes ({@link Wish}) of the patient, the oldest first; undefined if the wish never changed. */
   readonly earlierWishes: readonly EarlierWish[] | undefined;

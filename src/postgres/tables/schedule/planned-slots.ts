@@ -45,7 +45,8 @@ export interface Staff {
 }
 
 /**
- * `count` adjacent slots of a rule on one date, each `minutes` long. Each practitioner of the program has these slots.
+ * `count` adjacent slots of a rule on one date, each `minutes` long. Each practitioner of the program has these slots,
+ * except during blocks.
  */
 export interface PlannedRun {
   readonly programId: string;
