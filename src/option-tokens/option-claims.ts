@@ -24,6 +24,11 @@ export interface OptionClaims {
   /** Whether the program of the slot is an emergency program. */
   readonly emergency: boolean;
   readonly subject: OptionSubject;
+  /**
+   * Minutes from the start until the visit of a new appointment ends, 1 to 65,535. A buffer follows, which only the
+   * practitioner needs. Undefined without a buffer, for an appointment to move, and for the token of a hold.
+   */
+  readonly visitMinutes: number | undefined;
   /** Id of the hold that reserves the slot; undefined for the token of a search. */
   readonly holdId: string | undefined;
   /** The token is valid before this time, in whole milliseconds since the epoch, less than 2^48. */
@@ -63,21 +68,27 @@ const layout = {
   expiresAtMs: 103,
   minutes: 109,
   holdId: 111,
+  visitMinutes: 111,
 } as const;
-/** The version and the length of the encoded claims: `searched` for tokens of a search, `held` for tokens of a hold. */
+/**
+ * The version and the length of the encoded claims: `searched` for tokens of a search, `buffered` for those with
+ * `visitMinutes`, `held` for tokens of a hold. Older releases do not know `buffered`.
+ */
 const searched = { version: 3, bytes: 111 } as const;
 const held = { version: 4, bytes: 127 } as const;
+const buffered = { version: 5, bytes: 113 } as const;
 const expiryBytes = 6;
 const uuidBytes = 16;
 const subjectKinds: readonly OptionSubject["kind"][] = ["APPOINTMENT", "PATIENT"];
 
 /**
- * Encodes the claims as 111 bytes, or as 127 with a hold. Stores only a 16-byte digest of the holder, because the
+ * Encodes the claims as 111 bytes, as 127 with a hold, or else as 113 with `visitMinutes`. Stores only a 16-byte digest of the holder, because the
  * holder is compared and never read. Throws a RangeError for an id that is not a lower-case UUID and for a number out
  * of its range.
  */
 export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8Array {
-  const form = claims.holdId === undefined ? searched : held;
+  const { holdId, visitMinutes } = claims;
+  const form = holdId !== undefined ? held : visitMinutes !== undefined ? buffered : searched;
   const bytes = Buffer.allocUnsafe(form.bytes);
   bytes.writeUInt8(form.version, layout.version);
   writeUuid(bytes, claims.jti, layout.jti);
@@ -91,7 +102,8 @@ export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8A
   writeUuid(bytes, claims.subject.id, layout.subjectId);
   bytes.writeUIntBE(claims.expiresAtMs, layout.expiresAtMs, expiryBytes);
   bytes.writeUInt16BE(claims.minutes, layout.minutes);
-  if (claims.holdId !== undefined) writeUuid(bytes, claims.holdId, layout.holdId);
+  if (holdId !== undefined) writeUuid(bytes, holdId, layout.holdId);
+  else if (visitMinutes !== undefined) bytes.writeUInt16BE(visitMinutes, layout.visitMinutes);
   return bytes;
 }
 
@@ -101,7 +113,7 @@ export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8A
  */
 export function decodeClaims(plaintext: Uint8Array, holder: OptionHolder): OptionClaims | undefined {
   const bytes = Buffer.from(plaintext.buffer, plaintext.byteOffset, plaintext.byteLength);
-  const form = [searched, held].find((known) => known.bytes === bytes.length);
+  const form = [searched, held, buffered].find((known) => known.bytes === bytes.length);
   if (form === undefined || bytes.readUInt8(layout.version) !== form.version) return undefined;
   if (!digestOf(holder).equals(bytes.subarray(layout.holder, layout.holder + uuidBytes))) return undefined;
   const kind = subjectKinds[bytes.readUInt8(layout.subjectKind) - 1];
@@ -116,6 +128,7 @@ export function decodeClaims(plaintext: Uint8Array, holder: OptionHolder): Optio
     locationId: readUuid(bytes, layout.locationId),
     emergency: emergency === 1,
     subject: { kind, id: readUuid(bytes, layout.subjectId) },
+    visitMinutes: form === buffered ? bytes.readUInt16BE(layout.visitMinutes) : undefined,
     holdId: form === held ? readUuid(bytes, layout.holdId) : undefined,
     expiresAtMs: bytes.readUIntBE(layout.expiresAtMs, expiryBytes),
   };

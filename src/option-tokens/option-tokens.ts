@@ -41,12 +41,12 @@ export type OpenedToken =
 export interface OptionTokens {
   /**
    * Encrypts an option as a token for its holder. The token is valid for ten minutes, but not beyond the start of the
-   * slot. Every token is different and has 252 characters. Throws a RangeError for an id that is not a lower-case UUID
+   * slot. Every token is different. A token has 252 characters, or 255 with `visitMinutes`. Throws a RangeError for an id that is not a lower-case UUID
    * and for a number out of its range.
    */
   seal(option: Option, holder: OptionHolder): SealedOption;
   /**
-   * Encrypts a held option as a token for its holder, and returns the token. The token has 274 characters. Throws like
+   * Encrypts a held option as a token for its holder, and returns the token. The token has 274 characters, and does not contain `visitMinutes`. Throws like
    * `seal`.
    */
   sealHeld(option: HeldOption, holder: OptionHolder): string;
@@ -94,12 +94,24 @@ export function createOptionTokens({ keyRing, now }: OptionTokensOptions): Optio
 
 /** Names each claim, because a spread of the option would take a quarter of the time of sealing it. */
 function claimsOf(
-  { slotId, minutes, generation, serviceId, locationId, emergency, subject }: SharedClaims,
+  { slotId, minutes, visitMinutes, generation, serviceId, locationId, emergency, subject }: SharedClaims,
   expiresAtMs: number,
   holdId: string | undefined,
 ): OptionClaims {
   const jti = randomUUID();
-  return { jti, slotId, minutes, generation, serviceId, locationId, emergency, subject, holdId, expiresAtMs };
+  return {
+    jti,
+    slotId,
+    minutes,
+    visitMinutes,
+    generation,
+    serviceId,
+    locationId,
+    emergency,
+    subject,
+    holdId,
+    expiresAtMs,
+  };
 }
 
 function judge(option: OptionClaims, nowMs: number): OpenedToken {

@@ -9,10 +9,11 @@ export interface TokenForm {
 /** The JWE algorithms of every token (RFC 7518 sections 4.5 and 5.3). */
 const algorithm = { alg: "dir", enc: "A256GCM" } as const;
 
-/** The option token of a search has 252 characters, the option token of a hold 274. */
+/** The option token of a search has 252 characters, or 255 with `visitMinutes`. The option token of a hold has 274. */
 export const optionForm: TokenForm = {
   header: {},
-  shape: /^[A-Za-z0-9_-]{62}\.\.[A-Za-z0-9_-]{16}\.(?:[A-Za-z0-9_-]{148}|[A-Za-z0-9_-]{170})\.[A-Za-z0-9_-]{22}$/,
+  shape:
+    /^[A-Za-z0-9_-]{62}\.\.[A-Za-z0-9_-]{16}\.(?:[A-Za-z0-9_-]{148}|[A-Za-z0-9_-]{151}|[A-Za-z0-9_-]{170})\.[A-Za-z0-9_-]{22}$/,
 };
 
 /** A page token has at most 1,024 characters, as the API documentation says. */

@@ -16,6 +16,7 @@ import {
 } from "../schedule/clinic.js";
 import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { startTestService, type TestService } from "../support/service.js";
+import { hold, holdFirst, holdIn } from "./hold-requests.js";
 import { expectRefusal } from "./rpc-under-test.js";
 import { bookedIn, seriesOf } from "./series-requests.js";
 import { at, timedBooking } from "./timed-bookings.js";
@@ -165,15 +166,37 @@ describe("an appointment of a type with a buffer", () => {
   test("is held with its buffer, and booked from the hold", async () => {
     const { clinic, type, patientId } = await prepare(30);
     const [option] = await optionsFor(clinic, { patientId, ...type });
-    const { hold } = await mustCall(clinic, "HoldAppointmentOption", {
-      optionToken: `${option?.optionToken}`,
-      minutes: 5,
-    });
-    expect(timesOf(hold as unknown as AppointmentBody)).toBe("08:00-09:00");
+    const held = holdIn(await hold(clinic, `${option?.optionToken}`, { minutes: 5 }));
+    expect(timesOf(held)).toBe("08:00-09:00");
     expect(await freeTimes(clinic)).toEqual(["09:00", "09:30"]);
-    const { optionToken } = hold as { optionToken: string };
-    expect(timesOf(appointmentIn(await book(clinic, patientId, optionToken, type)))).toBe("08:00-08:30");
+    expect(timesOf(appointmentIn(await book(clinic, patientId, held.optionToken, type)))).toBe("08:00-08:30");
     expect(await freeTimes(clinic)).toEqual(["09:00", "09:30"]);
+  });
+
+  test("leaves its patient free in its buffer while it is held, to book or to move", async () => {
+    const { clinic, type, patientId } = await prepare(30);
+    const colleague = await openClinic(service, { rule: FOUR });
+    const timesElsewhere = async () => (await optionsFor(colleague, { patientId })).map(timesOf);
+    const { holdId } = await holdFirst(clinic, { patientId, ...type });
+    expect(await timesElsewhere()).toEqual(["08:30-09:00", "09:00-09:30", "09:30-10:00"]);
+    await mustCall(clinic, "ReleaseHold", { holdId });
+    const { appointmentId } = await bookAt(clinic, "09:00", { ...type, patientId });
+    await holdFirst(clinic, { appointmentId });
+    expect(await timesElsewhere()).toEqual(["08:30-09:00", "09:30-10:00"]);
+    await bookAt(colleague, "08:30", { patientId });
+  });
+
+  test.each([
+    ["alone", []],
+    ["with an alternative", [{}]],
+  ])("is held where its patient has the next appointment in the buffer, %s", async (_, more) => {
+    const { clinic, type, patientId } = await prepare(30);
+    await bookAt(await openClinic(service, { rule: FOUR }), "08:30", { patientId });
+    const [option, other] = await optionsFor(clinic, { patientId, ...type });
+    const alternativeOptionTokens = more.map(() => `${other?.optionToken}`);
+    const held = holdIn(await hold(clinic, `${option?.optionToken}`, { alternativeOptionTokens }));
+    expect(held.startsAt).toBe(option?.startsAt);
+    expect(timesOf(appointmentIn(await book(clinic, patientId, held.optionToken, type)))).toBe("08:00-08:30");
   });
 
   test("is booked and moved in a series, and back to back with its buffer", async () => {

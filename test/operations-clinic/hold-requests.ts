@@ -9,6 +9,7 @@ export interface HoldBody extends JsonObject {
   readonly patientId: string;
   readonly practitionerId: string;
   readonly startsAt: string;
+  readonly endsAt: string;
   readonly expiresAt: string;
   readonly optionToken: string;
 }

@@ -22,7 +22,7 @@ test("a visit ends with the slot that covers its end, or with the last slot", ()
 test("an option cannot be taken before the busy times of its people are known", () => {
   const slots = [slotAt(0)];
   const option = { ...place, slotId: `${slots[0]?.id}`, minutes: 20, generation: 1, serviceId: randomUUID() };
-  const token = { jti: randomUUID(), holdId: undefined, expiresAtMs: START_MS };
+  const token = { jti: randomUUID(), visitMinutes: undefined, holdId: undefined, expiresAtMs: START_MS };
   const subject = { kind: "PATIENT", id: randomUUID() } as const;
   const nothing = { patient: undefined, waitlistEntry: undefined, appointment: undefined, hold: undefined };
   const locked = { ...nothing, isTokenFresh: true, slots, occupiedSlots: [], isPractitionerActive: true };

@@ -173,6 +173,7 @@ function makeOption(): Option {
   return {
     slotId: randomUUID(),
     minutes: 20,
+    visitMinutes: undefined,
     generation: 1,
     serviceId: randomUUID(),
     locationId: randomUUID(),

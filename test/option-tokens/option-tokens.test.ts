@@ -18,6 +18,7 @@ const anyUuid = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) =>
 const anyOption: fc.Arbitrary<Option> = fc.record({
   slotId: anyUuid,
   minutes: fc.integer({ min: 1, max: 2 ** 16 - 1 }),
+  visitMinutes: fc.option(fc.integer({ min: 1, max: 2 ** 16 - 1 }), { nil: undefined }),
   generation: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   serviceId: anyUuid,
   locationId: anyUuid,
@@ -57,10 +58,11 @@ describe("a token", () => {
     );
   });
 
-  test("always has 252 characters, all safe in a URL", async () => {
+  test("always has 252 characters, or 255 with the length of the visit, all safe in a URL", async () => {
     await fc.assert(
       fc.asyncProperty(anyOption, anyHolder, async (option, finder) => {
-        expect(tokens.seal(option, finder).token).toMatch(/^[\w.-]{252}$/);
+        const { token } = tokens.seal(option, finder);
+        expect(token).toMatch(option.visitMinutes === undefined ? /^[\w.-]{252}$/ : /^[\w.-]{255}$/);
       }),
     );
   });
@@ -220,6 +222,7 @@ function makeOption(changes: Partial<Option> = {}): Option {
   return {
     slotId: randomUUID(),
     minutes: 20,
+    visitMinutes: undefined,
     generation: 7,
     serviceId: randomUUID(),
     locationId: randomUUID(),

@@ -106,6 +106,7 @@ function makeOption() {
   return {
     slotId: randomUUID(),
     minutes: 20,
+    visitMinutes: undefined,
     generation: 1,
     serviceId: randomUUID(),
     locationId: randomUUID(),

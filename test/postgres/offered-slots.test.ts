@@ -175,7 +175,7 @@ test("an offer has the generation of its slot, and other holds are no offers", a
 
 describe("an option of", () => {
   const jti = randomUUID();
-  const claims = { generation: 1, locationId: numbered(2), emergency: false };
+  const claims = { visitMinutes: undefined, generation: 1, locationId: numbered(2), emergency: false };
   const principal = { organizationId: undefined, companyId: undefined };
   const wanted: Parameters<typeof findFreeOption>[3] = {
     serviceId: numbered(1),

@@ -30,9 +30,10 @@ const QUERIES: Readonly<Record<string, string>> = {
        OR a.patient_id = b.patient_id AND a.starts_at < coalesce(b.visit_ends_at, b.ends_at)
          AND b.starts_at < coalesce(a.visit_ends_at, a.ends_at)) WHERE a.status IN ${LIVE} AND b.status IN ${LIVE}`,
   "two live holds at the same time, or one over an appointment": `SELECT h.id FROM appointment_holds h WHERE ${isLive("h")} AND (EXISTS (
-      SELECT FROM appointment_holds o WHERE o.tenant_id = h.tenant_id AND o.id <> h.id AND o.starts_at < h.ends_at
-        AND o.ends_at > h.starts_at AND (o.practitioner_id = h.practitioner_id OR o.patient_id = h.patient_id)
-        AND ${isLive("o")})
+      SELECT FROM appointment_holds o WHERE o.tenant_id = h.tenant_id AND o.id <> h.id AND ${isLive("o")}
+        AND (o.practitioner_id = h.practitioner_id AND o.starts_at < h.ends_at AND o.ends_at > h.starts_at
+          OR o.patient_id = h.patient_id AND o.starts_at < coalesce(h.visit_ends_at, h.ends_at)
+            AND coalesce(o.visit_ends_at, o.ends_at) > h.starts_at))
     OR EXISTS (SELECT FROM appointments a WHERE a.tenant_id = h.tenant_id AND a.practitioner_id = h.practitioner_id
       AND NOT a.overbooked AND a.id IS DISTINCT FROM h.appointment_id AND a.status IN ${LIVE}
       AND a.starts_at < h.ends_at AND a.ends_at > h.starts_at))`,

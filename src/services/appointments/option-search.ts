@@ -197,8 +197,20 @@ function toOption(
   const kind = appointmentId === undefined ? "PATIENT" : "APPOINTMENT";
   const subject = { kind, id: appointmentId ?? patientId } as const;
   const startsAtMs = startsAt.getTime();
-  const minutes = (endsAt.getTime() - startsAtMs) / 60_000;
-  const sealed = seal({ slotId, generation, serviceId, locationId, emergency, subject, minutes, startsAtMs });
+  const minutesUntil = (end: Date) => (end.getTime() - startsAtMs) / 60_000;
+  const visitMinutes = appointmentId === undefined && visitEndsAt < endsAt ? minutesUntil(visitEndsAt) : undefined;
+  const minutes = minutesUntil(endsAt);
+  const sealed = seal({
+    slotId,
+    generation,
+    serviceId,
+    locationId,
+    emergency,
+    subject,
+    minutes,
+    visitMinutes,
+    startsAtMs,
+  });
   return create(AppointmentOptionSchema, {
     optionToken: sealed.token,
     expiresAt: timestampFromMs(sealed.expiresAtMs),

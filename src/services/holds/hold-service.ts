@@ -72,7 +72,8 @@ function offeredOption(
   slot: Pick<OptionClaims, "generation" | "emergency">,
 ) {
   const subject = { kind: "PATIENT", id: patientId } as const;
-  return { ...slot, slotId, serviceId, locationId, subject, minutes: (endsAt.getTime() - startsAt.getTime()) / 60_000 };
+  const minutes = (endsAt.getTime() - startsAt.getTime()) / 60_000;
+  return { ...slot, slotId, serviceId, locationId, subject, minutes, visitMinutes: undefined };
 }
 
 function sealed(

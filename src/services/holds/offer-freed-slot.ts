@@ -106,6 +106,7 @@ async function offer(
     locationId,
     emergency,
     subject: { kind: "PATIENT", id: patientId } as const,
+    visitMinutes: undefined,
     holdId: undefined,
     expiresAtMs: startsAt.getTime(),
   };

@@ -1,7 +1,7 @@
 import type { ReadyCall, Transaction } from "../../call.js";
 import { conflict, type FieldError } from "../../errors.js";
 import type { OptionClaims } from "../../option-tokens/option-claims.js";
-import type { AppointmentPlacement } from "../../postgres/tables/appointments/appointments.js";
+import { type AppointmentPlacement, visitMinutesOf } from "../../postgres/tables/appointments/appointments.js";
 import { type BusySubject, findBusyInRun } from "../../postgres/tables/appointments/busy-people.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
@@ -93,8 +93,9 @@ export async function takeOption(
   const change = { principal, slots: occupiedSlots, nowMs, field: FIELD };
   const { patientId, found } = requireSubject(locked, live, limits, change);
   if (locked.appointment !== undefined) requireLength(option, locked.appointment, occupiedSlots);
+  const visitMinutes = locked.appointment === undefined ? option.visitMinutes : visitMinutesOf(locked.appointment);
   const { placement, conflicting } = judged(judge, () =>
-    requireSlots(option, { locked, offer, busy }, occupiedSlots, nowMs),
+    requireSlots(option, { locked, offer, busy, visitMinutes }, occupiedSlots, nowMs),
   );
   const day = countedDay(placement);
   const usesUnit = !isSameDay(day, countedDay(occupiedSlots[0]));
@@ -123,7 +124,7 @@ async function lockOption(option: OptionClaims, { transaction, principal }: Hold
   const [locked, offer, busy, occupiedSlots, live, limits] = await Promise.all([
     lockInOrder(transaction, { ...locksOf(subject), waitlistEntryId, option }),
     findOffer(transaction, principal, option, offeredAt(option, nowMs)),
-    findBusyInRun(transaction, runOf(option), subject, { nowMs }),
+    findBusyInRun(transaction, runOf(option), subject, { nowMs, visitMinutes: option.visitMinutes }),
     "patientId" in subject ? [] : findOccupiedSlots(transaction, subject.appointmentId),
     countLiveHolds(transaction, subject, nowMs),
     findLimits(transaction, option, subject, terms),

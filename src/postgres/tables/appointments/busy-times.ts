@@ -25,7 +25,7 @@ export interface ComparedTime {
 }
 
 /**
- * Returns SQL for the end of the visit of the appointment `row`. From this time until `ends_at`, only the practitioner
+ * Returns SQL for the end of the visit of the appointment or hold `row`. From this time until `ends_at`, only the practitioner
  * is busy. `visitEndOf` returns the same time for a record.
  */
 export function visitEnd(row: string): string {
@@ -73,11 +73,12 @@ function partsOf(person: Person, time: ComparedTime) {
   const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;
   const starting = (row: string) => `${row}.tenant_id = ${tenantId} AND ${row}.${person} = ${personId}
         AND ${row}.starts_at > ${startsAt} - interval '24 hours' AND ${row}.starts_at < ${endsAt}`;
+  const endOf = (row: string) => (person === "patient_id" ? visitEnd(row) : `${row}.ends_at`);
   const except = exceptHoldId === undefined ? "" : `AND h.id IS DISTINCT FROM ${exceptHoldId}`;
   return {
     live: `${starting("a")} AND a.status IN ${LIVE_STATUSES} AND a.id IS DISTINCT FROM ${exceptId}`,
-    end: person === "patient_id" ? visitEnd("a") : "a.ends_at",
-    holds: `FROM appointment_holds h WHERE ${starting("h")} AND h.ended_at IS NULL AND h.ends_at > ${startsAt}
+    end: endOf("a"),
+    holds: `FROM appointment_holds h WHERE ${starting("h")} AND h.ended_at IS NULL AND ${endOf("h")} > ${startsAt}
         AND h.expires_at > ${now} ${except}`,
   };
 }

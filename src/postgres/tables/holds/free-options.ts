@@ -12,6 +12,8 @@ export interface WantedOption {
   readonly jti: string;
   readonly slotId: string;
   readonly minutes: number;
+  /** Minutes of the visit without the buffer after it; undefined if there is none, or for an appointment to move. */
+  readonly visitMinutes: number | undefined;
   readonly generation: number;
   readonly locationId: string;
   readonly emergency: boolean;
@@ -51,6 +53,7 @@ export async function findFreeOption<Option extends WantedOption>(
     isBound,
     slotIds: options.map(({ slotId }) => slotId),
     minutes: options.map(({ minutes }) => minutes),
+    visits: options.map(({ visitMinutes }) => visitMinutes ?? null),
     generations: options.map(({ generation }) => generation),
     tokens: options.map(({ jti }) => jti),
     locationIds: options.map(({ locationId }) => locationId),
@@ -65,12 +68,14 @@ export async function findFreeOption<Option extends WantedOption>(
 
 const NAMES = [
   ...(["tenantId", "organizationId", "companyId", "serviceId", "patientId", "appointmentId", "now"] as const),
-  ...(["isBound", "slotIds", "minutes", "generations", "tokens", "locationIds", "emergencies"] as const),
+  ...(["isBound", "slotIds", "minutes", "visits", "generations", "tokens", "locationIds", "emergencies"] as const),
 ] as const;
 
 /** SQL for the position of an option in the lists, from 1. */
 const PLACE = "o.place";
 const IS_SINGLE = `s.ends_at >= s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])`;
+/** SQL for the minutes of the visit of an option; NULL if the patient must be free until the last slot ends. */
+const VISIT = `coalesce((:visits::integer[])[${PLACE}], ${VISIT_OF_APPOINTMENT})`;
 const TIME = {
   tenantId: ":tenantId",
   startsAt: "s.starts_at",
@@ -113,7 +118,7 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
  * and unchanged since the search.
  * - The token is unused. The day has capacity left, and is not in `limited` ({@link limitedDates}).
  * - The practitioner is active, and free from the start of the first slot to the end of the last slot.
- * - The patient is free in the same time, except the buffer of the appointment to move.
+ * - The patient is free in the same time, except the buffer.
  * - The option is as long as the appointment to move.
  * - `:offer` finds the offer of the service in the slot, and its location and emergency are those of the token.
  *
@@ -124,7 +129,7 @@ const FREE = `SELECT ${PLACE}, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOI
     SELECT place FROM generate_subscripts(:slotIds::uuid[], 1) AS place WHERE (:slotIds::uuid[])[place] = s.id) AS o
   CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, coalesce(max(n.ends_at)
-      FILTER (WHERE n.starts_at < s.starts_at + make_interval(mins => ${VISIT_OF_APPOINTMENT})), max(n.ends_at)) AS visit_ends_at,
+      FILTER (WHERE n.starts_at < s.starts_at + make_interval(mins => ${VISIT})), max(n.ends_at)) AS visit_ends_at,
       max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,
       bool_and(n.appointment_id IS NULL) AS free
     FROM slots n WHERE n.tenant_id = :tenantId AND n.program_id = s.program_id AND n.practitioner_id = s.practitioner_id

@@ -7,7 +7,7 @@ import { type BusySubject, PATIENT_OF_SUBJECT } from "../appointments/busy-peopl
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
 
 /** A stored hold. It reserves a time of a practitioner and a patient until it ends or expires. */
-export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
+export interface HoldRecord extends AppointmentPlacement {
   readonly id: string;
   readonly patientId: string;
   /** The appointment to reschedule to the held time; undefined if the hold is for a new appointment. */
@@ -47,6 +47,7 @@ const holdColumns = {
   localDate: "local_date",
   startsAt: "starts_at",
   endsAt: "ends_at",
+  visitEndsAt: "visit_ends_at",
   usesUnit: "uses_unit",
   principal: "principal",
   expiresAt: "expires_at",

@@ -121,8 +121,8 @@ const RULES: Readonly<Record<string, string>> = {
   HOLD_OUTLIVED: `SELECT h.id FROM appointment_holds h WHERE h.tenant_id = :tenant
       AND (h.ended_at > h.expires_at OR h.expires_at > h.starts_at)`,
   HOLD_OVERLAP: `SELECT h.id FROM held h WHERE EXISTS (SELECT FROM held o WHERE o.id < h.id
-        AND (o.practitioner_id = h.practitioner_id OR o.patient_id = h.patient_id)
-        AND o.starts_at < h.ends_at AND o.ends_at > h.starts_at)
+        AND (o.practitioner_id = h.practitioner_id AND o.starts_at < h.ends_at AND o.ends_at > h.starts_at
+          OR o.patient_id = h.patient_id AND o.starts_at < ${visitEnd("h")} AND ${visitEnd("o")} > h.starts_at))
       OR EXISTS (SELECT FROM live a WHERE a.practitioner_id = h.practitioner_id AND NOT a.overbooked
         AND a.id IS DISTINCT FROM h.appointment_id AND a.starts_at < h.ends_at AND a.ends_at > h.starts_at)`,
   MERGED_PATIENT_IN_USE: `SELECT p.id FROM patients p WHERE p.tenant_id = :tenant AND p.merged_into IS NOT NULL AND (
