@@ -65,7 +65,7 @@ function tasksOf(queue: QueuePorts, deliveries: DeliveryPorts, signal: AbortSign
       const onLeased = (until: Date) => queueDelivery(addJob, key, successor, later(until, AFTER_LEASE_MS));
       const result = await deliverWebhook(tenantId, webhookId, deliveries, signal, { onLeased });
       if (result.kind === "MORE") await queueDelivery(addJob, key, deliveryKey(key));
-      if (result.kind === "LATER") await queueDelivery(addJob, key, deliveryKey(key), result.at);
+      if (result.kind === "LATER") await queueRetry(addJob, key, result.at);
       if (result.kind === "BUSY") {
         await queueDelivery(addJob, key, deliveryKey(key), later(job.locked_at ?? job.run_at, BUSY_MS));
       } else if (result.kind !== "RESTING") {
@@ -83,6 +83,14 @@ async function queueDelivery(
 ): Promise<void> {
   const payload: DeliveryPayload = { tenantId, webhookId };
   await addJob(DELIVER_WEBHOOK, payload, { jobKey, ...(runAt === undefined ? {} : { runAt }) });
+}
+
+/**
+ * Queues a job for `runAt`. If a job of the webhook already waits, keeps its time: it was queued during this run, for a
+ * newer event or because it found the webhook leased.
+ */
+async function queueRetry(addJob: AddJobFunction, key: DeliveryPayload, runAt: Date): Promise<void> {
+  await addJob(DELIVER_WEBHOOK, key, { jobKey: deliveryKey(key), runAt, jobKeyMode: "preserve_run_at" });
 }
 
 /** Returns the time `ms` milliseconds after `than`. Both are times of the database's clock, which the queue uses. */
