@@ -88,10 +88,6 @@ function postOnce({ url, headers, body }: SignedEvent, options: PostOptions): Pr
   const end = () => ending.abort();
   const timer = setTimeout(end, timeoutMs);
   stop.addEventListener("abort", end, { once: true });
-  const forget = () => {
-    clearTimeout(timer);
-    stop.removeEventListener("abort", end);
-  };
   return new Promise((resolve) => {
     const send = url.startsWith("https:") ? requestHttps : requestHttp;
     const length = Buffer.byteLength(body);
@@ -104,27 +100,31 @@ function postOnce({ url, headers, body }: SignedEvent, options: PostOptions): Pr
       headers: { ...headers, "content-length": length },
     });
     request.on("error", (error) => {
-      forget();
       if (stop.aborted) return resolve({ attempt: { failure: "STOPPED" }, isStale: false });
       const failure = ending.signal.aborted ? "TIMED_OUT" : failureOf(error);
       resolve({ attempt: { failure }, isStale: failure === "CONNECTION_FAILED" && request.reusedSocket });
     });
     request.on("response", (response) => {
-      readAway(response, forget);
+      readAway(response);
       resolve({ attempt: { status: response.statusCode ?? 0 }, isStale: false });
+    });
+    // Node reports no error and no response if the receiver switches to another protocol (101).
+    request.on("close", () => {
+      clearTimeout(timer);
+      stop.removeEventListener("abort", end);
+      resolve({ attempt: { failure: "ANSWER_INVALID" }, isStale: false });
     });
     if (stop.aborted) end();
     request.end(body);
   });
 }
 
-/** Reads an answer and discards it, then calls `done`. Closes the connection if the answer is too long. */
-function readAway(response: IncomingMessage, done: () => void): void {
+/** Reads an answer and discards it. Closes the connection if the answer is too long. */
+function readAway(response: IncomingMessage): void {
   let length = 0;
   response.on("data", (part: Buffer) => {
     length += part.length;
     if (length > MAX_ANSWER_BYTES) response.destroy();
   });
   response.on("error", () => undefined);
-  response.on("close", done);
 }

@@ -123,6 +123,12 @@ describe("a receiver that", () => {
     expect(await send(url)).toEqual({ failure: "ANSWER_INVALID" });
   });
 
+  test("switches to another protocol has an invalid answer", async () => {
+    const url = await rawReceiver("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    sender = openSender({ policy: loopback, resolve: noName });
+    expect(await send(url)).toEqual({ failure: "ANSWER_INVALID" });
+  });
+
   test("has no TLS has failed TLS", async () => {
     const url = await rawReceiver("HTTP/1.1 400 Bad Request\r\n\r\n");
     sender = openSender({ policy: loopback, resolve: noName });
