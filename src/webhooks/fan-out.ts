@@ -33,8 +33,9 @@ export class FanOut {
   }
 
   /**
-   * Whether the deliveries and the cursor could not be stored. The causes are: the lease was lost, or the webhook was
-   * changed, for example its filters, its state or, by a replay, its cursor. Nothing more can be stored then.
+   * Whether the deliveries and the cursor could not be stored. The causes are: the lease was lost, the tenant was
+   * suspended, or the webhook was changed, for example its filters, its state or, by a replay, its cursor. Nothing more
+   * can be stored then.
    */
   get isLost(): boolean {
     return this.#isLost;

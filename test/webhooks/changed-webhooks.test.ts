@@ -62,11 +62,19 @@ test("a run sends nothing more of a webhook that is deleted", async () => {
 
 test("a run sends nothing more of a tenant that is suspended", async () => {
   await createLocations(3 * PARALLEL);
-  const values = `'${as.tenantId}', 'Andina', 'SUSPENDED', 1, now(), now(), now()`;
-  const columns = "tenant_id, display_name, state, version, created_at, updated_at, suspended_at";
-  onFirst = () => service.query(`INSERT INTO tenants (${columns}) VALUES (${values})`);
+  onFirst = suspend;
   expect(await run()).toEqual({ kind: "MORE" });
   expect(sentTo).toHaveLength(PARALLEL);
+});
+
+test("a run stores no delivery for a tenant that is suspended", async () => {
+  await createLocations(1);
+  onFirst = async () => {
+    await createLocations(1);
+    await suspend();
+  };
+  expect(await run()).toEqual({ kind: "MORE" });
+  expect(await readDeliveries(service, webhookId, as)).toHaveLength(1);
 });
 
 test("what waits while the URL changes is sent to the new URL", async () => {
@@ -100,6 +108,12 @@ test("a replay keeps the pending event of a test, which is not in the feed", asy
 
 async function createLocations(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await createLocation(service, as);
+}
+
+function suspend(): Promise<unknown> {
+  const values = `'${as.tenantId}', 'Andina', 'SUSPENDED', 1, now(), now(), now()`;
+  const columns = "tenant_id, display_name, state, version, created_at, updated_at, suspended_at";
+  return service.query(`INSERT INTO tenants (${columns}) VALUES (${values})`);
 }
 
 async function update(changes: JsonObject): Promise<void> {

@@ -61,14 +61,11 @@ const endLease = prepared(["tenant", "id", "lease"], ({ tenant, id, lease }) =>
   ),
 );
 
-const AS_LEASED = "tenant_id = ? AND id = ? AND lease_id = ? AND version = ? AND state = 'ACTIVE'";
+const AS_LEASED = `tenant_id = ? AND id = ? AND lease_id = ? AND version = ? AND state = 'ACTIVE'
+  AND NOT EXISTS (SELECT FROM tenants t WHERE t.tenant_id = ? AND t.state <> 'ACTIVE')`;
 
 const asLeasedStatement = prepared(["tenant", "id", "lease", "version"], ({ tenant, id, lease, version }) =>
-  sql.raw(
-    `SELECT 1 FROM webhooks WHERE ${AS_LEASED}
-       AND NOT EXISTS (SELECT FROM tenants t WHERE t.tenant_id = ? AND t.state <> 'ACTIVE')`,
-    [tenant, id, lease, version, tenant],
-  ),
+  sql.raw(`SELECT 1 FROM webhooks WHERE ${AS_LEASED}`, [tenant, id, lease, version, tenant]),
 );
 
 const advanceStatement = prepared(
@@ -76,7 +73,7 @@ const advanceStatement = prepared(
   ({ feed, position, tenant, id, lease, version, fromFeed, from }) =>
     sql.raw(
       `UPDATE webhooks SET feed_id = ?, position = ? WHERE ${AS_LEASED} AND feed_id = ? AND position = ? RETURNING id`,
-      [feed, position, tenant, id, lease, version, fromFeed, from],
+      [feed, position, tenant, id, lease, version, tenant, fromFeed, from],
     ),
 );
 
@@ -120,7 +117,7 @@ export interface StoredCursor {
 
 /**
  * Moves the cursor of a leased webhook and returns true. Returns false and changes nothing if the webhook's lease is no
- * longer `leaseId`, its cursor is no longer `from`, or the webhook was changed or is not active.
+ * longer `leaseId`, its cursor is no longer `from`, the webhook was changed, or the webhook or its tenant is not active.
  */
 export async function advanceWebhook(
   transaction: Transaction,
