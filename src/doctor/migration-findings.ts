@@ -1,21 +1,38 @@
 import type { Inspection } from "../postgres/inspection/open-inspection.js";
-import { readSchemaFacts, type SchemaFacts } from "../postgres/inspection/schema-facts.js";
+import {
+  readSchemaAccess,
+  readSchemaFacts,
+  type SchemaAccess,
+  type SchemaFacts,
+} from "../postgres/inspection/schema-facts.js";
 import { classifyFailure } from "../postgres/sql-errors.js";
 import { type Finding, failure, ok } from "./finding.js";
 
 const MIGRATE = "Run migrate (node dist/main.js migrate) with MIGRATION_DATABASE_URL, the URL of the tables' owner";
 
+const FIND =
+  "Set a search_path with public where it was set: ALTER ROLE … SET search_path = public, ALTER DATABASE … or postgresql.conf";
+
 /**
- * Checks that all migrations of this release and of the job queue are applied. Also checks that each applied migration
+ * Checks that the role finds the tables of the schema `public`. Then checks that all migrations of this release and of
+ * the job queue are applied. Also checks that each applied migration
  * of a newer release is marked as compatible with this release. Returns the findings.
  */
 export async function examineMigrations(inspection: Inspection): Promise<Finding[]> {
+  const access = await readSchemaAccess(inspection);
+  if (!access.isFound) return [judgeAccess(access)];
   try {
     return judgeMigrations(await readSchemaFacts(inspection));
   } catch (error) {
     if (classifyFailure(error) !== "FORBIDDEN") throw error;
     return [failure("migrations", "the role may not read the list of applied migrations", MIGRATE)];
   }
+}
+
+function judgeAccess({ isUsable, searchPath }: SchemaAccess): Finding {
+  if (!isUsable) return failure("migrations", "the role may not use the schema public", MIGRATE);
+  const says = `the role does not find the tables of the schema public: its search_path is ${searchPath}`;
+  return failure("migrations", says, FIND);
 }
 
 function judgeMigrations({ own, pending, newer, incompatible, hasJobQueue }: SchemaFacts): Finding[] {

@@ -162,6 +162,26 @@ describe("the doctor compares the catalog with the one of the migrations and rep
     expect(await complaints()).toEqual([expect.stringMatching(complaint)]);
   });
 
+  test("a schema that the service may not use", async () => {
+    await execute(installation.database.adminUrl, "REVOKE USAGE ON SCHEMA public FROM PUBLIC");
+    expect(await complaints()).toEqual([
+      expect.stringMatching(/^failure migrations: the role may not use the schema public\. Run migrate /),
+    ]);
+  });
+
+  test("a search path without the schema", async () => {
+    const { pathname } = new URL(installation.database.url);
+    await execute(
+      installation.database.ownerUrl,
+      `ALTER DATABASE "${pathname.slice(1)}" SET search_path = other, pg_catalog`,
+    );
+    expect(await complaints()).toEqual([
+      expect.stringMatching(
+        /^failure migrations: the role does not find the tables .*: its search_path is other, pg_catalog\. Set a search_path/,
+      ),
+    ]);
+  });
+
   test("a policy that is dropped", async () => {
     await execute(installation.database.ownerUrl, "DROP POLICY tenant ON patients");
     expect(await complaints()).toEqual([

@@ -19,6 +19,16 @@ export interface SchemaFacts {
   readonly hasJobQueue: boolean;
 }
 
+/** Whether the role finds the tables of the schema `public` by their names, and what can prevent it. */
+export interface SchemaAccess {
+  /** Whether the search path contains `public` and the role has USAGE on it. */
+  readonly isFound: boolean;
+  readonly isUsable: boolean;
+  readonly searchPath: string;
+}
+
+const ACCESS = `SELECT 'public' = ANY (current_schemas(false)) AS is_found, has_schema_privilege('public', 'USAGE') AS is_usable,
+    current_setting('search_path') AS search_path`;
 const APPLIED = "SELECT name FROM schema_migrations ORDER BY name";
 const COMPATIBLE = "SELECT migration, oldest_release FROM schema_compatibility";
 const REVISION = "SELECT max(id)::int AS revision FROM graphile_worker.migrations";
@@ -40,6 +50,16 @@ export async function readSchemaFacts(inspection: Inspection): Promise<SchemaFac
     newer,
     incompatible: incompatibleMigration(newer, compatibilities, own),
     hasJobQueue: (queue?.revision ?? 0) >= JOB_QUEUE_REVISION,
+  };
+}
+
+/** Returns whether the role finds the tables of the schema `public`. */
+export async function readSchemaAccess(inspection: Inspection): Promise<SchemaAccess> {
+  const [row] = await inspection.rows<{ is_found: boolean; is_usable: boolean; search_path: string }>(ACCESS);
+  return {
+    isFound: row?.is_found === true,
+    isUsable: row?.is_usable === true,
+    searchPath: row?.search_path ?? "",
   };
 }
 
