@@ -5,6 +5,7 @@ import { explainConnectionFailure } from "../../src/doctor/connection-failure.js
 import { judgeVersion } from "../../src/doctor/server-findings.js";
 import { openInspection } from "../../src/postgres/inspection/open-inspection.js";
 import { execute, withDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
 import { isPgbouncerThere, startPgbouncer } from "../support/pgbouncer.js";
 import { clockOf, createInstallation, type Installation, linesOf } from "./installation.js";
 
@@ -153,10 +154,12 @@ describe("the check of the server", () => {
   });
 
   test("fails if no connection is left for a second one", async () => {
-    const { username } = new URL(installation.database.url);
-    await execute(installation.database.adminUrl, `ALTER ROLE ${username} CONNECTION LIMIT 1`);
+    const { adminUrl } = inject("testServer");
+    const name = new URL(installation.database.url).pathname.slice(1);
+    const open = `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}' AND backend_type = 'client backend'`;
+    await execute(adminUrl, `ALTER DATABASE "${name}" CONNECTION LIMIT 1`);
+    await eventually(async () => (await execute(adminUrl, open)).length === 0);
     const findings = await installation.examine();
-    await execute(installation.database.adminUrl, `ALTER ROLE ${username} CONNECTION LIMIT -1`);
     expect(linesOf(findings, "connections")).toEqual([
       expect.stringMatching(/^failure: DATABASE_URL: \S+ has no free connection for the role "\w+" .*53300/),
       expect.stringMatching(/^failure: 1 process with 16 connections each need 16; the role may open 1$/),
