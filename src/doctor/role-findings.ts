@@ -10,7 +10,8 @@ const PART =
 /**
  * Returns findings about the service's role and row-level security:
  * - Row-level security must apply to the role. It must be enabled and forced on all tables with tenant data.
- * - The role must have exactly the rights that the service uses.
+ * - The role must have exactly the rights that the service uses, to the tables that the migrations created, to the job
+ *   queue and to schemas.
  * - A role that owns tables is a failure if there is a separate owner (`hasOwner`), otherwise a warning.
  */
 export async function examineRole(inspection: Inspection, hasOwner: boolean): Promise<Finding[]> {
@@ -18,21 +19,25 @@ export async function examineRole(inspection: Inspection, hasOwner: boolean): Pr
   return [judgeRole(role, hasOwner), ...judgeRowSecurity(role)];
 }
 
-/** Checks that the owner's role uses the service's database (`isSameDatabase`) and owns all tables in `public`. */
+/**
+ * Checks that the owner's role uses the service's database (`isSameDatabase`) and owns all tables that the migrations
+ * created.
+ */
 export async function examineOwner(inspection: Inspection, isSameDatabase: boolean): Promise<Finding[]> {
   if (!isSameDatabase) {
     const advice = "Set both to the same database";
     return [failure("owner", "MIGRATION_DATABASE_URL points to another database than DATABASE_URL", advice)];
   }
   const { name, tables } = await readRoleFacts(inspection);
-  const foreign = tables.filter(({ isOwned }) => !isOwned).map((table) => table.name);
-  if (foreign.length === 0) return [ok("owner", `the role ${name} owns the ${tables.length} tables`)];
+  const ours = tables.filter(isOfService);
+  const foreign = ours.filter(({ isOwned }) => !isOwned).map((table) => table.name);
+  if (foreign.length === 0) return [ok("owner", `the role ${name} owns the ${ours.length} tables`)];
   const advice = `Run as a superuser in this database: REASSIGN OWNED BY … TO "${name}"`;
   return [failure("owner", `the role ${name} does not own ${foreign.join(", ")}`, advice)];
 }
 
 function judgeRole(
-  { name, isSuperuser, bypassesRowSecurity, tables, closedFunctions }: RoleFacts,
+  { name, isSuperuser, bypassesRowSecurity, tables, closedFunctions, openSchemas, closedQueueTables }: RoleFacts,
   hasOwner: boolean,
 ): Finding {
   if (isSuperuser || bypassesRowSecurity) {
@@ -46,10 +51,19 @@ function judgeRole(
     const says = `the service's role ${name} owns ${owned.length} of the tables, so it can change and truncate them`;
     return hasOwner ? failure("role", says, PART) : warning("role", says, PART);
   }
-  const closed = closedFunctions.map((one) => `lacks EXECUTE on ${one}`);
-  const differences = [...tables.flatMap(differencesOf), ...closed];
+  const differences = [
+    ...tables.filter(isOfService).flatMap(differencesOf),
+    ...closedFunctions.map((one) => `lacks EXECUTE on ${one}`),
+    ...closedQueueTables.map((one) => `cannot use graphile_worker.${one}: it lacks rights or a policy`),
+    ...openSchemas.map((one) => `may create objects in the schema ${one}, which it must not`),
+  ];
   if (differences.length > 0) return failure("role", `the service's role ${name} ${differences.join("; ")}`, MIGRATE);
   return ok("role", `the service's role ${name} owns nothing and has exactly the rights that it uses`);
+}
+
+/** Returns whether the migrations created the table, or it is a partition of such a table. */
+function isOfService({ root }: TableFacts): boolean {
+  return root in serviceRights;
 }
 
 function differencesOf({ name, rights: ofTable, updatedColumns }: TableFacts): string[] {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
+import { migrate } from "../../src/postgres/migration/migrate.js";
 import { execute, withDatabase } from "../support/database.js";
 import { createInstallation, type Installation, linesOf } from "./installation.js";
 
@@ -48,6 +49,7 @@ describe("the check of the migrations", () => {
       "DROP SCHEMA graphile_worker CASCADE",
       "DROP SCHEMA public CASCADE",
       "CREATE SCHEMA public",
+      "GRANT USAGE ON SCHEMA public TO PUBLIC",
     );
     const findings = await installation.examine();
     expect(linesOf(findings, "migrations")).toEqual([
@@ -104,10 +106,18 @@ describe("the check of the service's role", () => {
     ["REVOKE INSERT ON appointments FROM", "lacks INSERT on appointments"],
     ["GRANT UPDATE (kind) ON patient_changes TO", "has UPDATE (kind) on patient_changes, which it must not have"],
     ["REVOKE UPDATE (comment) ON appointment_history FROM", "lacks UPDATE (comment) on appointment_history"],
+    ["GRANT TRIGGER ON patients TO", "has TRIGGER on patients, which it must not have"],
+    ["GRANT CREATE ON SCHEMA public TO", "may create objects in the schema public, which it must not"],
+    [
+      "REVOKE INSERT ON graphile_worker._private_tasks FROM",
+      "cannot use graphile_worker._private_tasks: it lacks rights or a policy",
+    ],
   ])("fails after %s the role", async (statement, says) => {
     const name = serviceName();
     await execute(installation.database.ownerUrl, `${statement} ${name}`);
     expect(linesOf(await installation.examine(), "role")).toEqual([`failure: the service's role ${name} ${says}`]);
+    await migrate({ url: installation.database.ownerUrl, serviceUrl: installation.database.url });
+    expect(linesOf(await installation.examine(), "role")).toEqual([expect.stringMatching(/^ok: /)]);
   });
 });
 

@@ -93,3 +93,18 @@ export const serviceFunctions: readonly string[] = [
   "cupo_erase_rows(text,jsonb,integer)",
   "cupo_tend_partitions(timestamptz)",
 ];
+
+/**
+ * Returns a query for the tables and views of the job queue that a role cannot use: it lacks a right, or no policy of a
+ * table with row-level security names the role. `name` is the SQL of the role's name. The queue's functions run with
+ * the caller's rights. The query returns no rows if there is no queue.
+ */
+export function closedQueueTables(name: string): string {
+  const held = ["SELECT", "INSERT", "UPDATE", "DELETE"].map((right) => `has_table_privilege(r.oid, c.oid, '${right}')`);
+  return `SELECT c.relname::text AS table, c.relrowsecurity AS secured
+    FROM pg_class c, pg_roles r WHERE r.rolname = ${name}
+      AND c.relnamespace = to_regnamespace('graphile_worker') AND c.relkind IN ('r', 'v')
+      AND NOT (${held.join(" AND ")} AND (NOT c.relrowsecurity
+        OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid AND r.oid = ANY (polroles))))
+    ORDER BY c.relname`;
+}

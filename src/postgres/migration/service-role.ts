@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { classifyFailure } from "../sql-errors.js";
 import { scramVerifier } from "./scram-verifier.js";
-import { erasableColumns, serviceFunctions, serviceRights } from "./service-rights.js";
+import { closedQueueTables, erasableColumns, serviceFunctions, serviceRights } from "./service-rights.js";
 
 /** The database role of the service. */
 export interface ServiceRole {
@@ -130,16 +130,7 @@ async function grantFunctions(database: Knex.Transaction, { name }: ServiceRole)
  * security. Without a policy, only the owner sees the rows.
  */
 async function grantJobQueue(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
-  const closed = await rowsOf(
-    database,
-    `SELECT relname AS table, relrowsecurity AS secured FROM pg_class c
-     WHERE relnamespace = 'graphile_worker'::regnamespace AND relkind IN ('r', 'v')
-       AND NOT (has_table_privilege(?, oid, 'SELECT') AND has_table_privilege(?, oid, 'DELETE') AND (NOT relrowsecurity
-         OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid AND polname = ?)))`,
-    name,
-    name,
-    name,
-  );
+  const closed = await rowsOf(database, closedQueueTables("?"), name);
   if (closed.length === 0) return;
   await database.raw("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA graphile_worker TO ??", [name]);
   await database.raw("GRANT USAGE ON ALL SEQUENCES IN SCHEMA graphile_worker TO ??", [name]);
