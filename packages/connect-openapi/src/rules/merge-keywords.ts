@@ -10,16 +10,16 @@ const UPPER_BOUNDS = new Set(["maximum", "exclusiveMaximum", "maxLength", "maxIt
  */
 export function mergeKeywords(all: readonly JsonObject[]): JsonObject {
   const isPattern = (schema: JsonObject) => "pattern" in schema;
-  const isNot = (schema: JsonObject) => "not" in schema;
   const merged: JsonObject = {};
   const further: JsonValue[] = [];
-  const plain = all.filter((schema) => !isPattern(schema) && !isNot(schema));
-  for (const schema of [...plain, ...all.filter(isPattern)]) {
+  const others = all.map(({ not: _, ...schema }) => schema);
+  const plain = others.filter((schema) => !isPattern(schema));
+  for (const schema of [...plain, ...others.filter(isPattern)]) {
     const both = union(merged, schema);
     if (both === undefined) further.push(schema);
     else Object.assign(merged, both);
   }
-  const unwanted = all.filter(isNot).map(({ not }) => not ?? {});
+  const unwanted = all.flatMap(({ not }) => (not === undefined ? [] : [not]));
   return {
     ...merged,
     ...(further.length === 0 ? {} : { allOf: further }),

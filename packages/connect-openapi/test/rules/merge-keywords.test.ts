@@ -20,6 +20,7 @@ test.each<[string, JsonObject[], JsonObject]>([
     [{ not: { pattern: "a" } }, { minLength: 1 }, { not: { enum: ["b"] } }],
     { minLength: 1, not: { anyOf: [{ pattern: "a" }, { enum: ["b"] }] } },
   ],
+  ["one that also has other keywords", [{ maxLength: 3, not: { const: "a" } }], { maxLength: 3, not: { const: "a" } }],
 ])("%s", (_, schemas, merged) => {
   expect(mergeKeywords(schemas)).toEqual(merged);
 });
