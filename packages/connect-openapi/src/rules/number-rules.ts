@@ -32,7 +32,16 @@ export function numberRules(typeName: string, rules: ReflectMessage, isNumber: b
   const range: Record<string, number> = {};
   for (const rule of rules.fields.filter((each) => rules.isSet(each))) {
     const value: unknown = rules.get(rule);
-    const values = rule.fieldKind === "list" ? Array.from(value as Iterable<unknown>, json).flat() : [];
+    if (isNumber && rule.fieldKind !== "list" && typeof value === "number" && !Number.isFinite(value)) {
+      unsaid.push(ruleSentence(typeName, rule, value));
+      continue;
+    }
+    const values =
+      rule.fieldKind === "list"
+        ? Array.from(value as Iterable<unknown>, json)
+            .flat()
+            .filter(isJson)
+        : [];
     const bound = bounds[rule.name];
     if (rule.name === "const") schemas.push(oneOf(json(value)));
     else if (rule.name === "in") schemas.push({ enum: values });
@@ -53,6 +62,11 @@ function floatForms(value: number): number[] {
   const decimals = Array.from({ length: MAX_FLOAT_DIGITS }, (_, index) => Number(value.toPrecision(index + 1)));
   const shortest = decimals.find((decimal) => Math.fround(decimal) === value) ?? value;
   return [...new Set([shortest, value])];
+}
+
+/** Returns false for NaN and Infinity, which JSON has no numbers for. */
+function isJson(value: JsonValue): boolean {
+  return typeof value !== "number" || Number.isFinite(value);
 }
 
 function oneOf(values: JsonValue[]): JsonObject {

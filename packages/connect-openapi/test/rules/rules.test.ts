@@ -172,6 +172,11 @@ describeRules("rules of numbers", NumberRulesSchema, {
     accepted: [0.1, FLOAT_01, 0.8],
     rejected: [0.09, 0.9, FLOAT_09],
   },
+  noLimit: {
+    schema: { type: "number", format: "double", description: "Rule: the value must be at most Infinity." },
+    accepted: [1e308],
+  },
+  notInfinite: { schema: { type: "number", format: "double", not: { enum: [1] } }, accepted: [2], rejected: [1] },
 });
 
 const size = { $ref: "#/components/schemas/OtherRulesSize" };
