@@ -1,4 +1,4 @@
-import type { DescField, JsonObject } from "@bufbuild/protobuf";
+import { type DescField, type JsonObject, ScalarType } from "@bufbuild/protobuf";
 import { isReflectMessage, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { type FieldRules, FieldRulesSchema, Ignore, type Rule } from "../gen/buf/validate/validate_pb.js";
 import { celKeywords, type ValueKind } from "./cel-keywords.js";
@@ -23,6 +23,11 @@ export interface ValueRules {
 export interface RuleSubject {
   readonly field: DescField;
   readonly kind: ValueKind;
+  /**
+   * Whether the value must be set. A value of a field without presence is set if it is not the zero value. Defaults to
+   * false.
+   */
+  readonly isRequired?: boolean;
   /** The keywords of CEL rules by the id of the rule. They replace the translation of the expression. */
   readonly keywordsByRule: Readonly<Record<string, JsonObject>>;
 }
@@ -79,9 +84,10 @@ export function fieldRules(rules: FieldRules, subject: RuleSubject): ValueRules 
     ...rules.cel.map((rule) => cel(rule, subject)),
     ...rules.celExpression.map((expression) => cel({ id: expression, message: "", expression }, subject)),
   ];
-  const { schemas, unsaid } = joined([...typeRules(rules, subject), ...own]);
+  const required = subject.isRequired === true ? keywords(notZero(subject)) : SAID;
+  const { schemas, unsaid } = joined([required, ...typeRules(rules, subject), ...own]);
   const merged = mergeKeywords(schemas);
-  const isOptional = ignoresZero(rules, subject.field) && Object.keys(merged).length > 0;
+  const isOptional = subject.isRequired !== true && ignoresZero(rules, subject.field) && Object.keys(merged).length > 0;
   return { keywords: isOptional ? unlessZero(rules.type.case ?? "", subject.kind, merged) : merged, unsaid };
 }
 
@@ -128,4 +134,14 @@ function unlessZero(typeName: string, kind: ValueKind, merged: JsonObject): Json
   const isText = kind === "key" || typeName.includes("64");
   const zero = isText ? ofText : (zeros[kind] ?? zeros[typeName]);
   return zero === undefined ? merged : { anyOf: [zero, merged] };
+}
+
+/** Returns the schema of all values except the zero value. */
+function notZero({ kind, field }: RuleSubject): JsonObject {
+  if (kind === "string" || field.scalar === ScalarType.BYTES) return { minLength: 1 };
+  if (kind === "list") return { minItems: 1 };
+  if (kind === "map") return { minProperties: 1 };
+  if (field.scalar === ScalarType.BOOL) return { const: true };
+  if (field.enum !== undefined) return { not: { const: field.enum.values[0]?.name ?? "" } };
+  return { not: { const: kind === "number" ? 0 : "0" } };
 }

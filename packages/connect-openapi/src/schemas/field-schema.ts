@@ -1,4 +1,5 @@
 import type { DescField, JsonObject } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { FieldRules } from "../gen/buf/validate/validate_pb.js";
 import { FieldBehavior } from "../gen/google/api/field_behavior_pb.js";
 import type { ValueKind } from "../rules/cel-keywords.js";
@@ -42,7 +43,7 @@ interface Shape {
 function shapeOf(field: DescField, rules: FieldRules, place: FieldPlace, context: SchemaContext): Shape {
   if (field.fieldKind === "list") return listShape(field, rules, place, context);
   if (field.fieldKind === "map") return mapShape(field, rules, place, context);
-  const translated = translate(rules, field, valueKind(field), context);
+  const translated = translate(rules, field, valueKind(field), context, mustBeSet(rules, field, place));
   return {
     schema: { ...valueSchema(field, rules, place, context), ...translated.keywords },
     unsaid: translated.unsaid,
@@ -51,7 +52,7 @@ function shapeOf(field: DescField, rules: FieldRules, place: FieldPlace, context
 
 function listShape(field: DescField, rules: FieldRules, place: FieldPlace, context: SchemaContext): Shape {
   const itemRules = rules.type.case === "repeated" ? rules.type.value.items : undefined;
-  const ofList = translate(rules, field, "list", context);
+  const ofList = translate(rules, field, "list", context, mustBeSet(rules, field, place));
   const ofItem = translate(itemRules, field, valueKind(field), context);
   const { items, ...keywords } = ofList.keywords;
   const item = { ...valueSchema(field, itemRules, place, context), ...Object(items), ...ofItem.keywords };
@@ -65,7 +66,7 @@ function mapShape(
   context: SchemaContext,
 ): Shape {
   const ofEntries = rules.type.case === "map" ? rules.type.value : undefined;
-  const ofMap = translate(rules, field, "map", context);
+  const ofMap = translate(rules, field, "map", context, mustBeSet(rules, field, place));
   const keyKind = scalarKind(field.mapKey) === "string" ? "string" : "key";
   const ofKey = translate(ofEntries?.keys, field, keyKind, context);
   const ofValue = translate(ofEntries?.values, field, valueKind(field), context);
@@ -97,9 +98,18 @@ function translate(
   field: DescField,
   kind: ValueKind,
   context: SchemaContext,
+  isRequired = false,
 ): ValueRules {
   if (rules === undefined) return NO_RULES;
-  return fieldRules(rules, { field, kind, keywordsByRule: context.options.keywordsByRule ?? {} });
+  return fieldRules(rules, { field, kind, isRequired, keywordsByRule: context.options.keywordsByRule ?? {} });
+}
+
+/**
+ * Returns whether a request must have a field without presence with another value than the zero value. In responses the
+ * rules of a request need not hold.
+ */
+function mustBeSet({ required }: FieldRules, { presence }: DescField, { direction }: FieldPlace): boolean {
+  return required && presence === FeatureSet_FieldPresence.IMPLICIT && direction === "request";
 }
 
 function valueSchema(
