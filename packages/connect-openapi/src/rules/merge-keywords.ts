@@ -12,7 +12,7 @@ export function mergeKeywords(all: readonly JsonObject[]): JsonObject {
   const isPattern = (schema: JsonObject) => "pattern" in schema;
   const merged: JsonObject = {};
   const further: JsonValue[] = [];
-  const others = all.map(({ not: _, ...schema }) => schema);
+  const others = all.map(withoutNot);
   const plain = others.filter((schema) => !isPattern(schema));
   for (const schema of [...plain, ...others.filter(isPattern)]) {
     const both = union(merged, schema);
@@ -41,4 +41,8 @@ function narrower(keyword: string, one: JsonValue, other: JsonValue): JsonValue 
   if (LOWER_BOUNDS.has(keyword)) return Math.max(Number(one), Number(other));
   if (UPPER_BOUNDS.has(keyword)) return Math.min(Number(one), Number(other));
   return JSON.stringify(one) === JSON.stringify(other) ? one : undefined;
+}
+
+function withoutNot(schema: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== "not"));
 }
