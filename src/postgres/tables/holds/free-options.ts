@@ -85,13 +85,14 @@ const TIME = {
 };
 
 /**
- * SQL for whether an option is as long as the appointment to move. An appointment of one slot of the
- * schedule, without a buffer, can move to an option of any length (`lengthHeld`).
+ * SQL for whether an option is as long as the appointment to move. An appointment of one slot of the schedule, without
+ * a buffer, can move to an option of any length (`lengthHeld`). With NOT EXISTS instead, Citus would reject the SQL
+ * without an appointment to move: it then cannot find the tenant of the inner subquery.
  */
-const IS_LONG_ENOUGH = `NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
-    AND a.ends_at - a.starts_at > make_interval(mins => (:minutes::integer[])[${PLACE}])
-    AND (a.overbooked OR a.visit_ends_at IS NOT NULL
-      OR (SELECT count(*) FROM slots o WHERE o.tenant_id = :tenantId AND o.appointment_id = a.id) > 1))`;
+const IS_LONG_ENOUGH = `coalesce((SELECT a.ends_at - a.starts_at <= make_interval(mins => (:minutes::integer[])[${PLACE}])
+      OR NOT a.overbooked AND a.visit_ends_at IS NULL
+        AND (SELECT count(*) FROM slots own WHERE own.tenant_id = :tenantId AND own.appointment_id = a.id) <= 1
+    FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid), true)`;
 
 /**
  * SQL for whether a slot `s` is on a full day: appointments and unexpired holds use the whole daily capacity of its
