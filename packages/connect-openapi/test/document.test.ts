@@ -110,6 +110,14 @@ describe("the body", () => {
     });
   });
 
+  test("of a response can be null if it is one field that can be absent", () => {
+    const bodyOf = (responseBody: string) =>
+      schemaOf(makeRoute(method.echoKinds, "POST /v1/kinds", { body: "*", responseBody })).success;
+    const duration = { type: "string", pattern: "^-?[0-9]+(\\.[0-9]+)?s$" };
+    expect(bodyOf("duration")).toEqual({ "application/json": { schema: { anyOf: [duration, { type: "null" }] } } });
+    expect(bodyOf("id")).toEqual({ "application/json": { schema: { type: "string" } } });
+  });
+
   test("of a stream is a message per line, or per event", () => {
     expect(schemaOf(makeRoute(method.watchExhibits, "GET /v1/{room}")).success).toMatchObject({
       "application/x-ndjson": {

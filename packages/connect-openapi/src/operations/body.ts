@@ -1,4 +1,5 @@
 import type { DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { OperationParts, RequestExample } from "../options.js";
 import type { OpenApiRoute } from "../route.js";
 import type { MessageSchemas } from "../schemas/message-schemas.js";
@@ -50,10 +51,17 @@ export function successResponse(
 function successContent({ method, responseBody }: OpenApiRoute, schemas: MessageSchemas): JsonObject {
   if (isHttpBody(responseBody === undefined ? method.output : responseBody.message)) return ANY_BYTES;
   const schema =
-    responseBody === undefined
-      ? schemas.refer(method.output, "response")
-      : fieldBody(responseBody, "response", schemas, []);
+    responseBody === undefined ? schemas.refer(method.output, "response") : responseField(responseBody, schemas);
   return method.methodKind === "server_streaming" ? streamContent(schema) : { "application/json": { schema } };
+}
+
+/**
+ * Returns the schema of a response body that consists of one field. If the field can be absent, the body is `null` then.
+ */
+function responseField(field: DescField, schemas: MessageSchemas): JsonObject {
+  const schema = fieldBody(field, "response", schemas, []);
+  const isAlwaysSet = field.presence === FeatureSet_FieldPresence.IMPLICIT || schemas.isRequired(field, "response");
+  return isAlwaysSet ? schema : { anyOf: [schema, { type: "null" }] };
 }
 
 /**
