@@ -54,7 +54,7 @@ describe("a field of each type", () => {
     ["nullValue", { type: "null" }],
     ["stringValue", { type: "string" }],
     ["int64Value", { type: "string", pattern: "^-?[0-9]+$" }],
-    ["empty", { type: "object" }],
+    ["empty", { type: "object", additionalProperties: false }],
     ["secret", { type: "string", writeOnly: true }],
     ["one", { type: "string" }],
     ["other", { type: "string" }],

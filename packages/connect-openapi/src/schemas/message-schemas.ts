@@ -54,7 +54,7 @@ export function createMessageSchemas(options: SchemaOptions, files: Iterable<Des
     options,
     ...describer(options, createCommentText(files)),
     messageSchema: (message, direction, excluded) =>
-      wellKnownSchema(message) ??
+      wellKnownSchema(message, direction) ??
       refer({ definition: message, direction, excluded: excluded.map(jsonPath) }, () =>
         messageSchema(message, direction, excluded, context),
       ),

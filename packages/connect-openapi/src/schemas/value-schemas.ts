@@ -1,6 +1,7 @@
 import { type DescField, type JsonObject, ScalarType } from "@bufbuild/protobuf";
-import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { EmptySchema, isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import type { ValueKind } from "../rules/cel-keywords.js";
+import type { Direction } from "./schema-options.js";
 
 const int32: JsonObject = { type: "integer", format: "int32" };
 const uint32: JsonObject = { type: "integer", minimum: 0, maximum: 4_294_967_295 };
@@ -58,9 +59,17 @@ export function scalarSchema(scalar: ScalarType): JsonObject {
   return scalars[scalar];
 }
 
-/** Returns the schema of a message type with a special JSON form, such as Timestamp; undefined for other messages. */
-export function wellKnownSchema(message: NonNullable<DescField["message"]>): JsonObject | undefined {
+/**
+ * Returns the schema of a message type with a special JSON form, such as Timestamp; undefined for other messages. As
+ * all messages, google.protobuf.Empty has no other members in a request.
+ */
+export function wellKnownSchema(
+  message: NonNullable<DescField["message"]>,
+  direction: Direction,
+): JsonObject | undefined {
   const wrapped = isWrapperDesc(message) ? message.fields[0]?.scalar : undefined;
+  if (message.typeName === EmptySchema.typeName && direction === "request")
+    return { type: "object", additionalProperties: false };
   return wrapped === undefined ? wellKnown[message.typeName] : scalars[wrapped];
 }
 
