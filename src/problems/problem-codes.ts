@@ -38,7 +38,7 @@ export const problemCodes: Readonly<Record<ErrorCode, Omit<CodeEntry, "answeredB
     meaning:
       "The request conflicts with the state of a resource, or with an earlier use of its Idempotency-Key. Nothing was changed.",
     cause: "The code in errors identifies the conflict.",
-    remedy: "Look up that code. Sending it again helps only after IDEMPOTENCY_IN_PROGRESS and TOO_EARLY.",
+    remedy: "Look up that code: it says whether sending it again helps.",
   },
   OPTION_EXPIRED: {
     meaning: "The option cannot be booked any more.",
