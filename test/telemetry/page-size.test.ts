@@ -9,7 +9,7 @@ const operations = servedServices.flatMap(({ service }) =>
   service.methods.map(({ name }) => `${service.typeName}/${name}`),
 );
 
-test("the page is below 300 kB after successful and failed calls of each operation over each transport", async () => {
+test("the page is below 300 kB after successful and failed calls of each operation over RPC and each published one over REST", async () => {
   const metrics = await openLiveMetrics(undefined);
   for (const operation of operations) {
     for (const facts of callsOf(operation)) metrics.requests.ended("internal", facts, 0.01);
