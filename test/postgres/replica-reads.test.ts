@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { examine } from "../../src/doctor/doctor.js";
+import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { isReplicable } from "../../src/operation.js";
 import { exampleCalls, startDemoService, unaryMethods } from "../openapi/example-calls.js";
@@ -71,6 +72,17 @@ test("a list contains what was committed a moment before", async () => {
     expect(await listedIds(tenantId)).toEqual(created);
   }
   await eventuallyServed(tenantId);
+});
+
+test("a read that the replica answers with an error is served by it", async () => {
+  await eventually(async () => {
+    const served = await reads("served");
+    const { status } = await callRpc(service, BookingService.method.listAppointmentChanges, {
+      appointmentId: randomUUID(),
+    });
+    expect(status).toBe(404);
+    return (await reads("served")) > served;
+  });
 });
 
 /** This runs on the primary, because it assigns positions to events. */

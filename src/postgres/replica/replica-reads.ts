@@ -84,7 +84,10 @@ export function createReplicaReads({ primary, replica, onOutcome }: ReplicaOptio
         note(outcome);
         return done;
       } catch (error) {
-        if (error instanceof CupoError) throw error;
+        if (error instanceof CupoError) {
+          note("served");
+          throw error;
+        }
         note(judge(error, operation));
         return undefined;
       }
