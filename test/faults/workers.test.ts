@@ -78,6 +78,23 @@ describe("serve --workers", () => {
     SLACK_MS,
   );
 
+  test(
+    "SIGUSR2 starts one worker for each, also for workers that are killed meanwhile",
+    async () => {
+      await eventually(async () => (await listeningWorkers(service)) === WORKERS);
+      const [first = 0, , last = 0] = workersOf(primary);
+      const timesPrinted = (words: string) => primary.lines.filter((line) => line.includes(words)).length;
+      const [begun, done] = [timesPrinted("restarting the workers"), timesPrinted("restarted the workers")];
+      process.kill(primary.pid, "SIGUSR2");
+      await eventually(() => timesPrinted("restarting the workers") > begun);
+      for (const pid of [first, last]) process.kill(pid, "SIGKILL");
+      await eventually(() => timesPrinted("restarted the workers") > done);
+      await eventually(async () => (await listeningWorkers(service)) === WORKERS);
+      expect(workersOf(primary)).toHaveLength(WORKERS);
+    },
+    SLACK_MS,
+  );
+
   test("SIGTERM stops all of them", async () => {
     const workers = workersOf(primary);
     expect(await primary.stop()).toBe(0);

@@ -32,6 +32,8 @@ interface Pool {
    * The workers that listen, with their numbers from 1. A replacement keeps the number of the worker that it replaces.
    */
   readonly listening: Map<Worker, number>;
+  /** The starts in progress, by the number of the worker. */
+  readonly starting: Map<number, Promise<Urls>>;
   readonly metrics: WorkerMetrics;
   isClosing: boolean;
 }
@@ -47,7 +49,8 @@ const REPLACE_AFTER_MS = 1_000;
 export async function openWorkerPool(start: WorkerStart, logger: Logger): Promise<WorkerPool> {
   cluster.setupPrimary({ exec: PROGRAM, args: process.argv.slice(2) });
   const listening = new Map<Worker, number>();
-  const pool: Pool = { start, logger, listening, metrics: new WorkerMetrics(listening), isClosing: false };
+  const metrics = new WorkerMetrics(listening);
+  const pool: Pool = { start, logger, listening, starting: new Map(), metrics, isClosing: false };
   try {
     const urls = await startWorker(pool, 1);
     await Promise.all(Array.from({ length: start.workers - 1 }, (_, i) => startWorker(pool, i + 2)));
@@ -58,7 +61,15 @@ export async function openWorkerPool(start: WorkerStart, logger: Logger): Promis
   }
 }
 
+/** Starts a worker with this number and resolves when it listens. If such a worker is starting, waits for that one. */
 function startWorker(pool: Pool, number: number): Promise<Urls> {
+  const started =
+    pool.starting.get(number) ?? forkWorker(pool, number).finally(() => void pool.starting.delete(number));
+  pool.starting.set(number, started);
+  return started;
+}
+
+function forkWorker(pool: Pool, number: number): Promise<Urls> {
   const worker = cluster.fork();
   return new Promise((resolve, reject) => {
     worker.on("message", (message: WorkerMessage) => {
@@ -80,12 +91,12 @@ function startWorker(pool: Pool, number: number): Promise<Urls> {
 
 /**
  * Starts a worker with this number after 1 s. If the worker does not start, tries again after another second. Ends when
- * a worker listens or the pool closes.
+ * a worker with this number listens, for example one that a restart started, or when the pool closes.
  */
 async function replace(pool: Pool, number: number): Promise<void> {
   for (;;) {
     await delay(REPLACE_AFTER_MS);
-    if (pool.isClosing) return;
+    if (pool.isClosing || Array.from(pool.listening.values()).includes(number)) return;
     try {
       await startWorker(pool, number);
       return;
@@ -99,6 +110,7 @@ async function restart(pool: Pool): Promise<void> {
   pool.logger.info({ workers: pool.listening.size }, "restarting the workers");
   for (const [old, number] of Array.from(pool.listening)) {
     if (pool.isClosing) return;
+    if (!pool.listening.has(old)) continue;
     await startWorker(pool, number);
     await pool.metrics.refresh();
     if (!pool.listening.delete(old)) continue;
