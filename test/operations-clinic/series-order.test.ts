@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
 import { awaitStep, bookFirst, type Clinic, call, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { closeConsistent } from "../schedule/invariants.js";
+import { runExtensions } from "../schedule/run-extensions.js";
 import { auditOf } from "../support/audit.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { expectRefusal } from "./rpc-under-test.js";
@@ -103,3 +104,27 @@ function cancel(changes: JsonObject = {}) {
 function updateOf(index: number, version: number) {
   return { action: "UPDATE", resource_type: "Appointment", resource_id: idOf(index), resource_version: version };
 }
+
+test.each([
+  ["leaves its year too", 375, [true, true]],
+  ["stays in its year", 198, [false, true]],
+])(
+  "an appointment that a series moves to the year of one that %s is a first visit there, or not",
+  async (_, days, first) => {
+    service.stopAt(Date.parse(`${day(clinic, 20).slice(0, 4)}-12-15T17:00:00Z`));
+    const as = { tenantId: randomUUID() };
+    const own = await openClinic(service, { as, rule: { validTo: day(clinic, 400) } });
+    await mustCall(own, "UpdateTenantSettings", { horizonDays: 400, expectedVersion: 1 });
+    await runExtensions(service, as.tenantId);
+    const startsAt = `${day(own, 16)}T08:00:00-05:00`;
+    const booked = bookedIn(await call(own, "BookSeries", await seriesOf(own, { startsAt, intervalDays: 182 })));
+    const [one, other] = booked.appointments.map(({ appointmentId }) => appointmentId);
+    const on = { dateFrom: day(own, days), dateTo: day(own, days) };
+    const option = (await optionsFor(own, { appointmentId: `${other}`, ...on })).at(-1);
+    const move = { appointmentId: `${other}`, optionToken: `${option?.optionToken}`, expectedVersion: 1 };
+    await mustCall(own, "MoveAppointment", move);
+    const from = { seriesId: booked.seriesId, fromAppointmentId: `${one}`, expectedVersion: 1 };
+    const answer = await call(own, "MoveSeries", { ...from, startsAt: `${day(own, 26)}T08:00:00-05:00` });
+    expect(bookedIn(answer).appointments.map(({ firstVisit }) => firstVisit)).toEqual(first);
+  },
+);

@@ -50,7 +50,7 @@ describe.each([
   ])("is the first one of the year: %s, beside the appointment %o", async (isFirst, appointment) => {
     await client.query(appointmentRow(tenantId, 1, appointment));
     expect(await isFirstVisit(transaction, { ...who, on })).toBe(isFirst);
-    expect(await isFirstVisit(transaction, { ...who, on }, OTHER)).toBe(true);
+    expect(await isFirstVisit(transaction, { ...who, on }, [OTHER])).toBe(true);
   });
 });
 

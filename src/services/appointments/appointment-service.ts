@@ -103,7 +103,7 @@ async function firstVisitAt(
   { transaction }: ReadyCall,
 ): Promise<boolean | undefined> {
   if (placement.localDate.slice(0, 4) === localDate.slice(0, 4)) return firstVisit;
-  return isFirstVisit(transaction, { patientId, serviceId, on: placement }, id);
+  return isFirstVisit(transaction, { patientId, serviceId, on: placement }, [id]);
 }
 
 /**

@@ -141,7 +141,7 @@ async function firstVisitOf(serviceId: string, appointment: AppointmentRecord, c
   const { id, patientId, programId } = appointment;
   const [offer, firstVisit] = await Promise.all([
     findProgramOffer(transaction, principal, { programId, serviceId }),
-    isFirstVisit(transaction, { patientId, serviceId, on: appointment }, id),
+    isFirstVisit(transaction, { patientId, serviceId, on: appointment }, [id]),
   ]);
   requireOffered({ offer, isMember: true }, true);
   return firstVisit;

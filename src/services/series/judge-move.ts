@@ -31,8 +31,8 @@ export interface ReadMove {
   readonly busy: BusyPeople;
   readonly limits: MoveLimits;
   /**
-   * Whether the move makes the appointment the patient's first for its service in the calendar year of the new date.
-   * Undefined for a move within one calendar year: the appointment then keeps its `firstVisit`.
+   * Whether the move makes the appointment the patient's first for its service in the calendar year of the new date. The
+   * other appointments that move in the same call do not count: {@link countOneAfterTheOther} adds them. Undefined for a move within one calendar year: the appointment then keeps its `firstVisit`.
    */
   readonly isFirst: boolean | undefined;
 }
@@ -59,7 +59,7 @@ export async function readMove(
     findMoveLimits(transaction, id, run?.firstSlotId),
     yearOf(localDate) === yearOf(appointment.localDate)
       ? undefined
-      : isFirstVisit(transaction, { patientId, serviceId, on: { localDate } }, id),
+      : isFirstVisit(transaction, { patientId, serviceId, on: { localDate } }, exceptIds),
   ]);
   return { move, localDate, offer, busy, limits, isFirst };
 }
@@ -72,7 +72,7 @@ function yearOf(localDate: string): string {
  * Returns the moves, adjusted for the other moves of the same service in this call:
  * - `limits.onDay` counts the patient's appointments for the service on the new day. The adjusted count omits the other
  *   moved appointments that were on this day. It includes those that earlier elements of `moves` move to this day.
- * - `isFirst` becomes false if an earlier element moves to the same year.
+ * - `isFirst` becomes false if an earlier element moves to the same year, or if a later element stays in this year.
  */
 export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly ReadMove[] {
   return moves.map((read, index) => {
@@ -84,7 +84,8 @@ export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly Read
     const arrived = earlier.filter(({ localDate }) => localDate === read.localDate);
     const { onDay } = read.limits;
     const counted = onDay && { ...onDay, count: onDay.count - left.length + arrived.length };
-    const isYearTaken = earlier.some(({ localDate }) => yearOf(localDate) === yearOf(read.localDate));
+    const staying = moves.slice(index + 1).filter((other) => alike(other) && other.isFirst === undefined);
+    const isYearTaken = [...earlier, ...staying].some(({ localDate }) => yearOf(localDate) === yearOf(read.localDate));
     const isFirst = read.isFirst && !isYearTaken;
     return { ...read, limits: { ...read.limits, onDay: counted }, isFirst };
   });
