@@ -288,13 +288,7 @@ describe("an option of", () => {
   });
 
   test("the same slot in several tokens is the first of them that is free", async () => {
-    const option = (minutes: number, generation: number) => ({
-      ...claims,
-      jti: randomUUID(),
-      slotId: SLOT,
-      minutes,
-      generation,
-    });
+    const option = (minutes: number, generation: number) => ({ ...claims, jti, slotId: SLOT, minutes, generation });
     const options = [option(20, 7), option(40, 1), option(20, 1)];
     expect(await findFreeOption(transaction, principal, options, wanted)).toBe(options[1]);
     await client.query(set("slots", NEXT, `appointment_id = '${APPOINTMENT}'`));

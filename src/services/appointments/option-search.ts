@@ -17,6 +17,7 @@ import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../scheduling/day-periods.js";
 import { widestSpan } from "../../scheduling/horizon.js";
 import { endOfLocalDay, localDateAt, startOfLocalDay } from "../../scheduling/local-clock.js";
+import { earlierDate } from "../../scheduling/local-date.js";
 import { findDueDate } from "../resources/due-date.js";
 import { nameIn } from "../resources/enum-names.js";
 import { startAfter } from "../resources/page-keys.js";
@@ -111,7 +112,7 @@ export async function pageOfSlots(
     minutes,
     visitMinutes,
     from: new Date(Math.max(Date.parse(startOfLocalDay(criteria.dateFrom)), nowMs + 1)),
-    to: new Date(Math.min(Date.parse(endOfLocalDay(criteria.dateTo)), endOfSlotsMs(nowMs))),
+    to: new Date(endOfLocalDay(earlierDate(criteria.dateTo, widestSpan(nowMs).through))),
     windows: criteria.periods.flatMap(windowsOf),
     locationId: criteria.locationId,
     practitionerId: criteria.practitionerId,
@@ -121,11 +122,6 @@ export async function pageOfSlots(
     limit: page.size + 1,
   });
   return cutPage(found, page, ({ startsAt, slotId }) => [startsAt.toISOString(), slotId], name, filters);
-}
-
-/** Returns a time after which no schedule has slots, in milliseconds since the epoch. */
-function endOfSlotsMs(nowMs: number): number {
-  return Date.parse(endOfLocalDay(widestSpan(nowMs).through));
 }
 
 /** Reads the patient or the appointment of a search, and the due date. Throws the errors of {@link findOptions}. */
@@ -199,18 +195,8 @@ function toOption(
   const startsAtMs = startsAt.getTime();
   const minutesUntil = (end: Date) => (end.getTime() - startsAtMs) / 60_000;
   const visitMinutes = appointmentId === undefined && visitEndsAt < endsAt ? minutesUntil(visitEndsAt) : undefined;
-  const minutes = minutesUntil(endsAt);
-  const sealed = seal({
-    slotId,
-    generation,
-    serviceId,
-    locationId,
-    emergency,
-    subject,
-    minutes,
-    visitMinutes,
-    startsAtMs,
-  });
+  const length = { minutes: minutesUntil(endsAt), visitMinutes };
+  const sealed = seal({ slotId, generation, serviceId, locationId, emergency, subject, ...length, startsAtMs });
   return create(AppointmentOptionSchema, {
     optionToken: sealed.token,
     expiresAt: timestampFromMs(sealed.expiresAtMs),
