@@ -24,7 +24,9 @@ afterAll(() => service.close());
 
 test("a batch locks the patients of waitlist entries and appointments together, in the order of their ids", async () => {
   const patients = await importRows(clinic, [patientRow("P1"), patientRow("P2")]);
-  const [first = "", second = ""] = patients.map(({ resourceId }) => resourceId).toSorted();
+  const [first = "", second = ""] = patients
+    .map(({ resourceId }) => resourceId)
+    .toSorted((one = "", other = "") => (one < other ? -1 : 1));
   const other = new Client(service.databaseUrl);
   await other.connect();
   onTestFinished(() => other.end());

@@ -124,7 +124,9 @@ describe("a receiver that", () => {
   });
 
   test("switches to another protocol has an invalid answer", async () => {
-    const url = await rawReceiver("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    const url = await rawReceiver(
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    );
     sender = openSender({ policy: loopback, resolve: noName });
     expect(await send(url)).toEqual({ failure: "ANSWER_INVALID" });
   });

@@ -146,7 +146,8 @@ export function lockDays(transaction: Transaction, days: readonly DayOfRule[]): 
   const unique = new Map(days.map((day) => [`${day.ruleId} ${day.localDate}`, day]));
   const ordered = [...unique].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
   if (ordered.length === 0) return;
-  const rows = ordered.map((day) => ({ ...keyOf(transaction, day), booked: 0 }));
+  const { tenantId: tenant_id } = transaction;
+  const rows = ordered.map((day) => ({ tenant_id, rule_id: day.ruleId, local_date: day.localDate, booked: 0 }));
   const insert = sql("day_counters")
     .insert(rows)
     .onConflict([...KEY]);
