@@ -44,7 +44,8 @@ export class LiveEvents {
 
   /**
    * Returns the events since the previous call. If there are none, waits until an event arrives, {@link fallBehind} is
-   * called, the timeout ends or the signal aborts. Returns QUIET if no event arrived. After {@link fallBehind}, always returns BEHIND.
+   * called, the timeout ends or the signal aborts. Returns QUIET if no event arrived. After {@link fallBehind}, always
+   * returns BEHIND.
    */
   async next(timeoutMs: number, signal: AbortSignal): Promise<News> {
     if (!this.#isBehind && this.#kept.length === 0 && !signal.aborted) await this.#wait(timeoutMs, signal);

@@ -37,8 +37,8 @@ const AFTER_LEASE_MS = 500;
  *   jobs of other webhooks. If the next attempt is due later, it queues itself for that time.
  *
  * Before it sends, the job queues a second job, its successor. The successor runs after the end of the lease, about
- * 25 s later, in these cases: the process is killed, the job fails, or eight attempts fail and the receiver accepts nothing. In any other case,
- * the job removes its successor.
+ * 25 s later, in these cases: the process is killed, the job fails, or eight attempts fail and the receiver accepts
+ * nothing. In any other case, the job removes its successor.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {

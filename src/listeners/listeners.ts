@@ -99,7 +99,8 @@ export async function openListeners(
 
 /**
  * Returns the {@link ListenerParts} that log requests, record them in telemetry and return the metrics page. A handler
- * that throws ends only its request ({@link contained}). `metricsOf` receives the metrics page of this process and returns the page to serve.
+ * that throws ends only its request ({@link contained}). `metricsOf` receives the metrics page of this process and
+ * returns the page to serve.
  */
 export function watchRequests(
   telemetry: Telemetry,

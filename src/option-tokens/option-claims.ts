@@ -82,9 +82,9 @@ const uuidBytes = 16;
 const subjectKinds: readonly OptionSubject["kind"][] = ["APPOINTMENT", "PATIENT"];
 
 /**
- * Encodes the claims as 111 bytes, as 127 with a hold, or else as 113 with `visitMinutes`. Stores only a 16-byte digest of the holder, because the
- * holder is compared and never read. Throws a RangeError for an id that is not a lower-case UUID and for a number out
- * of its range.
+ * Encodes the claims as 111 bytes, as 127 with a hold, or else as 113 with `visitMinutes`. Stores only a 16-byte
+ * digest of the holder, because the holder is compared and never read. Throws a RangeError for an id that is not a
+ * lower-case UUID and for a number out of its range.
  */
 export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8Array {
   const { holdId, visitMinutes } = claims;

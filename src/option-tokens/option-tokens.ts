@@ -41,13 +41,13 @@ export type OpenedToken =
 export interface OptionTokens {
   /**
    * Encrypts an option as a token for its holder. The token is valid for ten minutes, but not beyond the start of the
-   * slot. Every token is different. A token has 252 characters, or 255 with `visitMinutes`. Throws a RangeError for an id that is not a lower-case UUID
-   * and for a number out of its range.
+   * slot. Every token is different. A token has 252 characters, or 255 with `visitMinutes`. Throws a RangeError for an
+   * id that is not a lower-case UUID and for a number out of its range.
    */
   seal(option: Option, holder: OptionHolder): SealedOption;
   /**
-   * Encrypts a held option as a token for its holder, and returns the token. The token has 274 characters, and does not contain `visitMinutes`. Throws like
-   * `seal`.
+   * Encrypts a held option as a token for its holder, and returns the token. The token has 274 characters, and does
+   * not contain `visitMinutes`. Throws like `seal`.
    */
   sealHeld(option: HeldOption, holder: OptionHolder): string;
   /**

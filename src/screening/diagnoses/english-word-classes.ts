@@ -45,8 +45,8 @@ export const caused = oneOf(`died dies dying hospitalized hospitalised admitted 
   suffered suffer battle patient someone lost losing fight struggle struggling struggles`);
 /**
  * Words directly after `have` that change its meaning: `the cancer that I have read about`, `the cancer that I have a
- * question about`. Such a `have` does not say that somebody has the condition named before it. Participles with `ed` are recognized
- * separately.
+ * question about`. Such a `have` does not say that somebody has the condition named before it. Participles with `ed`
+ * are recognized separately.
  */
 export const object =
   oneOf(`heard read seen known written told spoken taken found done given brought thought made been to

@@ -31,8 +31,9 @@ export interface ReadMove {
   readonly busy: BusyPeople;
   readonly limits: MoveLimits;
   /**
-   * Whether the move makes the appointment the patient's first for its service in the calendar year of the new date. The
-   * other appointments that move in the same call do not count: {@link countOneAfterTheOther} adds them. Undefined for a move within one calendar year: the appointment then keeps its `firstVisit`.
+   * Whether the move makes the appointment the patient's first for its service in the calendar year of the new date.
+   * The other appointments that move in the same call do not count: {@link countOneAfterTheOther} adds them. Undefined
+   * for a move within one calendar year: the appointment then keeps its `firstVisit`.
    */
   readonly isFirst: boolean | undefined;
 }

@@ -25,8 +25,8 @@ export interface ComparedTime {
 }
 
 /**
- * Returns SQL for the end of the visit of the appointment or hold `row`. From this time until `ends_at`, only the practitioner
- * is busy. `visitEndOf` returns the same time for a record.
+ * Returns SQL for the end of the visit of the appointment or hold `row`. From this time until `ends_at`, only the
+ * practitioner is busy. `visitEndOf` returns the same time for a record.
  */
 export function visitEnd(row: string): string {
   const isWithin = `${row}.visit_ends_at > ${row}.starts_at AND ${row}.visit_ends_at < ${row}.ends_at`;
