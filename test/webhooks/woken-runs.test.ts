@@ -6,6 +6,7 @@ import { addDeliveryJobs, deliveryKey } from "../../src/postgres/job-queue.js";
 import { openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
 import type { DeliveryPorts } from "../../src/webhooks/delivery-ports.js";
 import { newWebhookSecret } from "../../src/webhooks/webhook-secrets.js";
+import { testNow } from "../support/clock.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
@@ -83,7 +84,7 @@ function portsOf(database: DeliveryPorts["database"]) {
     database,
     vault: { seal: () => "", open: async () => Buffer.from(secret) },
     judge: async () => "SEND" as const,
-    now: Date.now,
+    now: testNow,
     logger: { info: () => undefined, warn: () => undefined },
   };
 }
