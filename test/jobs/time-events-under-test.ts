@@ -6,6 +6,7 @@ import { type TimeEventPorts, writeTimeEvents } from "../../src/jobs/write-time-
 import type { Database } from "../../src/postgres/database.js";
 import * as fixtures from "../contract/fixtures.js";
 import { type AppointmentBody, appointmentIn, book, type Clinic, mustCall, optionsFor } from "../schedule/clinic.js";
+import { SESSIONS } from "../support/citus.js";
 import { eventually } from "../support/eventually.js";
 import type { TestService } from "../support/service.js";
 
@@ -97,12 +98,14 @@ export async function newPatient({ service, as }: Pick<Clinic, "service" | "as">
   return (await fixtures.registerPatient(service, {}, as)).id;
 }
 
-/** The connections that wait for a lock, after SELECT and its columns. */
-export const WAITING = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+const waitingIn = (view: string) => `FROM ${view} WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
+/** The connections that wait for a lock, after SELECT and its columns; on Citus, only those of the coordinator. */
+export const WAITING = waitingIn("pg_stat_activity");
 
 /** Resolves when a connection waits for a lock. */
 export async function waitingForLock(service: TestService): Promise<void> {
-  await eventually(async () => (await service.query(`SELECT 1 ${WAITING}`)).length > 0);
+  await eventually(async () => (await service.query(`SELECT 1 ${waitingIn(SESSIONS)}`)).length > 0);
 }
 
 /** Locks an appointment or an entry as a call that changes it does, on a connection of its own, until the test ends. */
