@@ -8,8 +8,8 @@ import { writeSpan } from "./time-event-span.js";
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 5_000 };
 const HOUR_MS = 3_600_000;
 /**
- * A run writes the events that became due at least `callsEndMs` ago ({@link TimeEventPorts}), but none that became due
- * more than this many milliseconds before `callsEndMs` ago.
+ * A run writes the events that became due at least `callsEndMs` ago ({@link TimeEventPorts}). It never writes an event
+ * that became due longer ago than `callsEndMs` plus this many milliseconds.
  */
 export const CAUGHT_UP_MS = 24 * HOUR_MS;
 /** A call ends within this many milliseconds, because its statements and pauses are limited. */
