@@ -29,7 +29,7 @@ const COMMIT: BatchedStatement = { text: "COMMIT", values: [], name: undefined, 
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;
   readonly #start: TransactionStart;
-  /** The statements that begin the transaction; empty after they were sent. */
+  /** The statements that begin the next transaction. Empty while a transaction is open. */
   #begin: readonly BatchedStatement[];
   /** The batch that is sent at the end of this turn of the event loop. */
   #batch: StatementBatch | undefined;

@@ -15,8 +15,8 @@ import {
 } from "./operation-groups.js";
 
 /**
- * Codes for two kinds of requests: those that are invalid by themselves, and those that refer to a resource that does
- * not exist or cannot be used.
+ * Codes for requests that are invalid by themselves, or that refer to a resource that does not exist or cannot be used.
+ * A few codes report duplicates, changed rows of an import, expired cursors, or errors that a response omits.
  */
 export const requestCodes = {
   REQUIRED: {

@@ -10,7 +10,7 @@ import {
   type Server,
 } from "./api-document.js";
 
-/** An operation as the page shows it, with its references resolved. */
+/** An operation as the page shows it. References to parameters are resolved. */
 export interface ShownOperation {
   readonly id: string;
   readonly tag: string;

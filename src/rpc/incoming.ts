@@ -5,7 +5,7 @@ import type { ConnectQuery } from "./connect-query.js";
 /** The protocols of an RPC. */
 export type Protocol = "connect" | "grpc" | "grpc-web";
 
-/** The unread message of a call, and the properties that its headers declare. */
+/** The unread message of a call, and properties of the call from its method, URL and headers. */
 export interface Incoming {
   readonly node: NodeRequest;
   readonly protocol: Protocol;

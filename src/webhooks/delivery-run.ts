@@ -60,7 +60,7 @@ export class DeliveryRun {
     this.#fanOut = new FanOut(tenantId, webhook, ports);
   }
 
-  /** Whether an attempt of this run disabled the webhook. Nothing more is sent then. */
+  /** Whether an attempt of this run disabled the webhook. Then no further attempt begins. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -131,7 +131,10 @@ export class DeliveryRun {
     }
   }
 
-  /** Ends the run if the webhook has changed, so that the next event is sent as the webhook says now, or not at all. */
+  /**
+   * Ends the run if the webhook is not {@link isAsLeased} any more. If it is still active, a later run sends the next
+   * event with its new settings.
+   */
   async #requireAsLeased(): Promise<void> {
     if (this.#queue.length === 0 || this.#sending.size >= PARALLEL) return;
     const { ports, tenantId, webhook } = this;

@@ -33,8 +33,8 @@ export function readMapping(mappings: unknown, fileName: string): ColumnMapping 
 }
 
 /**
- * Returns the header of a CSV file. Throws if it does not have each column of the mapping exactly once: the cells would
- * be lost, and an import cannot add them later.
+ * Returns the header of a CSV file. Throws if it does not have each column of the mapping exactly once. Otherwise the
+ * cells of that column would be lost, and a later import cannot add them.
  */
 export function withMappedColumns(header: string[], mapping: ColumnMapping, fileName: string): string[] {
   for (const { column } of mapping) {

@@ -49,11 +49,14 @@ export class SeenRows {
    * Returns the errors that a row would have if the earlier rows had been imported. `errors` are the errors that the
    * service found.
    * - A row that equals an earlier row has no errors.
-   * - Errors for references to earlier rows are removed. They stay for a row whose resource an earlier import created:
-   *   the service knows this resource, so the caller does not see it.
-   * - An error is added if an earlier row has the same kind and id, or the same identity document.
-   * - An error is added if the appointment in the row overlaps the appointment of an earlier row. This is checked only
-   *   if the row has no other error and was not imported before.
+   * - Errors for references to earlier rows are removed. Exception: an earlier import created the resource of the
+   *   earlier row. The service already knows that resource, so the error means that the caller may not see it.
+   * - An error is added if an earlier row has the same kind and id.
+   * - An error is added if the row and an earlier row are active patients with the same identity document.
+   * - An error is added if the appointment in the row overlaps the appointment of an earlier row, and both have the same
+   *   patient or practitioner. This is checked only if the row has no other error and was not imported before.
+   *
+   * No error is added to a field that already has one.
    */
   judge({ row }: SourceRow, errors: readonly RowError[], resourceId: string | undefined): RowError[] {
     const known = this.#rows.get(nameOf(row.resource.case, row.sourceId));

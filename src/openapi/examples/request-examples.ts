@@ -21,8 +21,8 @@ function localDate(nowMs: number): string {
 }
 
 /**
- * Returns examples of every operation. Their dates are relative to the local date at `nowMs`, in milliseconds since the
- * epoch.
+ * Returns examples of every unary operation. Dates of appointments and schedules are relative to the local date at
+ * `nowMs`, in milliseconds since the epoch. Other dates are fixed.
  */
 export function requestExamples(nowMs: number): RequestExamples {
   const day = (fromNow: number) => localDate(nowMs + fromNow * DAY_MS);

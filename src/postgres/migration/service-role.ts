@@ -57,8 +57,8 @@ async function createRole(database: Knex.Transaction, { name, password }: Servic
 }
 
 /**
- * Throws if the service's role has the rights of a table's owner: as the owner, as a member of the owner's role, or as
- * a superuser. Granted rights do not limit such a role.
+ * Throws if the service's role has the rights of a table's owner: as the owner, as a member that inherits the
+ * owner's rights, or as a superuser. Granted rights do not limit such a role.
  */
 async function requireOwnTables(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const owned = await rowsOf(

@@ -6,7 +6,8 @@ const SECRETS = anyOf("claves? contrasenas? contrasenia passwords? passcode pin 
 
 /**
  * Negations, and names of things that are not secrets, such as `turno`. A value after one of these words does not count
- * as the secret named before the word: `la clave no abre, el turno es 4421`.
+ * as the secret named before the word: `la clave no abre, el turno es 4421`. The words of `account` are an exception:
+ * `la clave del correo es luna55`.
  */
 const OTHERS =
   anyOf(`no ni cedula documento cc celular cel telefono tel fijo numero correo radicado cita citas turno turnos

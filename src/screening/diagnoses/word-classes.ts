@@ -156,12 +156,12 @@ export const patient = oneOf("paciente pte pcte px pac pct");
 export const age = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
 
 /**
- * Words, mostly verb forms, before a singular word for a person with a condition. They show that a particular person is
- * meant: `soy` in `soy diabético`.
+ * Words, mostly verb forms, that stand before a noun such as `diabético`. They show that the noun means one particular
+ * person: `soy` in `soy diabético`.
  */
 export const self = oneOf("soy es era fui fue siendo como estoy volvi volvio quedo quede naci nacio eres");
 /**
- * Verb forms before a plural word for people with a condition. They show that particular people are meant: `somos` in
+ * Verb forms that stand before a noun such as `diabéticos`. They show that the noun means particular people: `somos` in
  * `somos diabéticos`.
  */
 export const selves = oneOf("somos son eramos eran siendo");

@@ -44,7 +44,7 @@ export interface JudgedReferences {
 
 /**
  * Returns the {@link Wait} of a booking, and the errors in its dates and references. Resources that the principal may
- * not see are reported as missing.
+ * not see are reported as missing. Does not report an unknown waitlist entry.
  */
 export async function judgeReferences(
   request: BookingReferences & GivenWait,

@@ -133,8 +133,8 @@ export function dateErrors(
 }
 
 /**
- * Returns an error if a date is before `first` or after `last`. The error names `first` by `shownFirst`, because it must
- * not repeat a value of the request.
+ * Returns an error if a date is before `first` or after `last`. Its message has `shownFirst` in place of `first`: `first`
+ * can be a value of the request, and a message must not repeat such a value.
  */
 function outside(
   field: string,

@@ -28,12 +28,15 @@ export interface LockedDuration {
 
 /**
  * Locks an appointment and its patient. `seen` is the appointment and `held` are its slots, both read without locks.
- * Without a new `length`, that is all, and nobody counts as busy.
+ * Without a new `length`, does nothing else: `busy` says that nobody is busy.
  *
- * With a new `length`, also locks the practitioner and the current slots, and does one of two things:
- * - If the first of the `held` slots is in the schedule, locks the slots from the start of the appointment to its new
- *   end. Reads whether the practitioner or the patient is busy in this interval, and whether the slots are up to date.
- * - Otherwise reads only whether the patient is busy in this interval.
+ * With a new `length`, also locks the practitioner and the current slots. If the first of the `held` slots is in the
+ * schedule, locks the slots from the start of the appointment to its new end, and reads:
+ * - whether the practitioner is busy in these slots
+ * - whether the patient is busy during the visit, which ends before the buffer
+ * - whether the slots are up to date
+ *
+ * If it is not in the schedule, reads only whether the patient is busy during the visit.
  */
 export async function lockForDuration(
   call: ReadyCall,

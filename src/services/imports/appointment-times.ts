@@ -102,7 +102,7 @@ function statusErrors(
     return [item("status", "INVALID_VALUE", "only an appointment of today can be CHECKED_IN")];
   if (status !== "CHECKED_IN" && status !== "ATTENDED" && status !== "NO_SHOW") return [];
   if (nowMs >= earliestStepMs(status, startMs, margins)) return [];
-  return [item("status", "INVALID_VALUE", `the appointment begins too late to be ${status} already`)];
+  return [item("status", "INVALID_VALUE", "the appointment begins too late to have this status already")];
 }
 
 const REASONS = [

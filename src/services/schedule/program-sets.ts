@@ -23,7 +23,7 @@ export interface Replacement {
 
 /**
  * Locks a program. Returns its current services or its current practitioners; `table` selects which. Also returns the
- * owner of the program. Throws 404 if the program does not exist, or for one of the `references` (see
+ * owner of the program. Throws 404 if the program does not exist, or if one of the `references` is unusable (see
  * {@link Replacement}). Throws 409 for a stale version.
  */
 export async function lockProgramSet(

@@ -51,9 +51,9 @@ export async function listAppointments(
 }
 
 /**
- * Filters of a list of displaced appointments (see {@link Displacement}). They apply to one slot of each appointment:
- * the first slot that is no longer in the schedule (`retained`) and starts at `from` or later. Undefined means no
- * restriction.
+ * Filters of a list of displaced appointments (see {@link Displacement}). An appointment keeps a slot that the schedule
+ * has dropped: the slot is `retained`. The filters apply to the first retained slot of each appointment that starts at
+ * `from` or later. Undefined means no restriction.
  */
 export interface DisplacedFilter {
   readonly cause: DisplacementCause | undefined;

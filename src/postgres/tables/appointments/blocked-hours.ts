@@ -12,8 +12,8 @@ const inTime = "b.cancelled_at IS NULL AND b.ends_at > :from::timestamptz AND b.
  * - A rule also decides whether the program is open on a holiday. The SQL must agree with `isOpenOn`.
  *
  * Put the SQL after a CTE `p` of programs (id, location_id, active). The SQL binds `tenantId`, `practitionerId` (NULL
- * for all practitioners), and the instants `from` and `to`. It covers the local dates from the date of `from` to the
- * day before the date of `to`.
+ * for all practitioners), and the instants `from` and `to`. Both must be the start of a local date. The SQL covers the
+ * local dates from the date of `from` to the day before the date of `to`.
  */
 export const BLOCKED_HOURS = `staff AS MATERIALIZED (
     SELECT p.id AS program_id, p.location_id, w.practitioner_id FROM p

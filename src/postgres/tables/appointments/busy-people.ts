@@ -105,9 +105,9 @@ async function busyBy(transaction: Transaction, statement: Statement): Promise<B
 const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_minutes END FROM appointment_types t
   WHERE t.tenant_id = :tenantId AND t.id = :appointmentTypeId::uuid)`;
 /**
- * SQL for the number of minutes from the start of the appointment to move to its `visit_ends_at`. The number is 0,
- * negative or more than the duration if `visit_ends_at` is not within the appointment. NULL without an appointment or a
- * buffer. Where no slot starts within this number of minutes, the end of the last slot counts.
+ * SQL for the number of minutes from the start of the appointment to move to its `visit_ends_at`. NULL without an
+ * appointment or a `visit_ends_at`. The number can be 0, negative, or more than the duration, because `visit_ends_at` may
+ * lie outside of the appointment. If no slot starts within this number of minutes, the visit ends with the last slot.
  */
 export const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId)`;

@@ -30,7 +30,8 @@ export interface PractitionerAttributes {
 
 /**
  * Attributes of an opportunity definition: the maximum wait in days, and whether business days or calendar days count.
- * If `caseCategory` is defined, the definition sets the due date of user-attention cases of this category.
+ * If `caseCategory` is defined, an active definition sets the due date of user-attention cases of this category. If
+ * several have this category, {@link readWaitLimit} chooses one.
  */
 export interface OpportunityDefinitionAttributes {
   readonly code: string;

@@ -56,13 +56,13 @@ export type WaitLimitSubject =
 /**
  * Returns the wait limit in the active opportunity definition of a subject; undefined if there is no such definition.
  * If several definitions have the `caseCategory` of a subject, returns the limit of the first in this order:
- * - a definition of the company of `owner`
- * - a definition of the organization of `owner`
+ * - a definition of the company of the subject's `owner`
+ * - a definition of the organization of this `owner`
  * - a definition without an owner
  *
  * `from` and `through` are the earliest and the latest local date on which a wait begins. The result has the holidays
- * after `from`, up to 100 + 3 × `maxWaitDays` days after `through`. Every wait ends before then, unless more than half
- * of the workdays are holidays.
+ * after `from`. The last of them is at most 100 + 3 × `maxWaitDays` days after `through`. That is enough for every wait,
+ * unless more than half of the workdays are holidays.
  */
 export async function readWaitLimit(
   transaction: Transaction,

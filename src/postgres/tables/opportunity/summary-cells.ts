@@ -18,7 +18,7 @@ export const cellSums = [
   "booked_minutes",
 ] as const;
 
-/** SQL for the appointments of a tenant, with the columns of `opportunity_changes`. The column `change` is always 1. */
+/** SQL for the appointments of a tenant, with the columns {@link countedColumns} and `change`, which is always 1. */
 export const COUNTED_APPOINTMENTS = `SELECT 1 AS change, service_id, location_id, program_id,
     coalesce(payer_id, '00000000-0000-0000-0000-000000000000'::uuid) AS payer_id, coalesce(first_visit, false) AS first_visit,
     coalesce(requested_on, (created_at AT TIME ZONE 'America/Bogota')::date) AS requested_on,

@@ -17,7 +17,7 @@ export type ResourceRecord<A extends object> = A & ResourceHead;
 /** A table of resources. Each resource can belong to an organization and to a company. */
 export interface ResourceTable<A extends object> {
   readonly name: string;
-  /** The name of the resource type in the audit trail and in events. */
+  /** The name of the resource type in the audit trail. The type of its events is derived from it. */
   readonly type: ResourceType;
   readonly columns: ColumnsOf<A>;
 }

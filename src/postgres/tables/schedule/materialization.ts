@@ -137,7 +137,8 @@ export function wantMaterialization(transaction: Transaction, programId: string,
 
 /**
  * Moves the end of these programs' schedules back to the date `before`, so that jobs add missing slots after that date.
- * Existing slots stay. Does not change programs whose schedules end on or before that date.
+ * Existing slots stay, and the jobs begin with the first practitioner. Does not change programs whose schedules end on
+ * or before that date.
  */
 export function rewindMaterialization(transaction: Transaction, programIds: readonly string[], before: string): void {
   const query = sql("programs")

@@ -69,9 +69,9 @@ const lockRunAndOccupied = lockThose(
 
 /**
  * Returns SQL that joins slots as `r`: the slot `f`, and the later slots that start less than `minutes` after `f`. They
- * have the program, practitioner, rule and local date of `f`, and none of them is `retained`. Joins no slot if `f` has
- * no rule. An appointment ends at midnight at the latest, so that it uses the capacity of one day.
- * Does not check for gaps between the slots. `minutes` is an SQL expression.
+ * have the program, practitioner, rule and local date of `f`, because an appointment uses the capacity of one day. None
+ * of them is `retained`. Joins no slot if `f` has no rule. Does not check for gaps between the slots. `minutes` is an
+ * SQL expression.
  */
 function followers(minutes: string): string {
   return `CROSS JOIN LATERAL (

@@ -1,4 +1,4 @@
-/** Names of conditions of the stomach, bowel, liver and pancreas, separated by commas. */
+/** Names of conditions of the digestive organs, hernias included, separated by commas. */
 export const digestion = `
   gastritis, gastritis crónica, úlcera gástrica, úlcera péptica, úlcera duodenal, úlceras en el estómago,
   úlcera en el estómago, reflujo gastroesofágico, enfermedad por reflujo, esofagitis, esófago de barrett, hernia,

@@ -37,7 +37,8 @@ const decimal = /^(?:0|-?[1-9][0-9]*)$/;
  * - No type is converted to another. For example, `"5"` is not an int32.
  * - A number may be a string only where ProtoJSON itself writes a string: 64-bit integers as plain decimals, and NaN,
  *   Infinity and -Infinity for floating point.
- * - Base64 must have padding.
+ * - Base64 must have the standard alphabet and padding.
+ * - A string must not contain U+0000 or half of a surrogate pair.
  *
  * Integers are exact and may be written `5.0`. With `longAsString`, the reader returns 64-bit integers as text.
  */
