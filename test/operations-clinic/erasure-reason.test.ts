@@ -25,6 +25,12 @@ test.each([
   ["a particle of the name", { fullName: "Pía del Río" }, "Por escrito del titular", false],
   ["a number of five digits", { documentNumber: "54.321" }, "Radicado 54321", true],
   ["a shorter number", { documentNumber: "4.321" }, "Radicado 4321", false],
+  [
+    "a number late in a long address",
+    { documentNumber: "54.321" },
+    `https://clinica.example/${"a".repeat(64)}/54321`,
+    true,
+  ],
 ])(
   "the reason of an erasure with %s of the patient is refused only if it names a person",
   (_, changes, reason, isRefused) => {

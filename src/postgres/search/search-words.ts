@@ -66,7 +66,12 @@ export function phoneWord(phone: string): string {
  * 1020 is `$1020`, the beginning of that word. So a search finds a number by its first characters.
  */
 export function documentWord(documentNumber: string): string {
-  return DOCUMENT + cut(fold(documentNumber).replaceAll(/[^\p{L}\p{N}]/gu, ""));
+  return DOCUMENT + cut(lettersAndDigits(documentNumber));
+}
+
+/** Returns the letters and digits of a text of any length, in upper case and without accents. */
+export function lettersAndDigits(text: string): string {
+  return fold(text).replaceAll(/[^\p{L}\p{N}]/gu, "");
 }
 
 function cut(word: string): string {

@@ -1,5 +1,5 @@
 import { validationFailed } from "../../errors.js";
-import { documentWord, nameWords, phoneNumbers, significantDigits } from "../../postgres/search/search-words.js";
+import { lettersAndDigits, nameWords, phoneNumbers, significantDigits } from "../../postgres/search/search-words.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 
 /** A test for one attribute of a person, such as a document number. Returns whether a reason contains the attribute. */
@@ -71,7 +71,7 @@ function inName(fullName: string): Sign {
 }
 
 function inDocument(documentNumber: string): Sign {
-  return (reason) => contains(together(reason), together(documentNumber));
+  return (reason) => contains(lettersAndDigits(reason), lettersAndDigits(documentNumber));
 }
 
 function inPhone(phone: string): Sign {
@@ -81,15 +81,4 @@ function inPhone(phone: string): Sign {
 
 function contains(text: string, number: string): boolean {
   return number.length >= MIN_NUMBER && text.includes(number);
-}
-
-/**
- * Removes everything except letters and digits from a text, and normalizes the rest like document numbers in the search
- * index.
- */
-function together(text: string): string {
-  return text
-    .split(/\s+/)
-    .map((part) => documentWord(part).slice(1))
-    .join("");
 }
