@@ -9,14 +9,18 @@ interface Row extends Readonly<Record<"service_id" | "location_id" | "program_id
   readonly day: string;
   readonly due: string | null;
   readonly status: string;
+  /** The minutes of the slots that the appointment occupies. */
+  readonly minutes: number;
 }
 
 const DAY_MS = 86_400_000;
 const ROWS = `SELECT service_id, location_id, program_id, payer_id, first_visit, local_date::text AS day, due_on::text AS due,
+  CASE WHEN status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED') AND NOT overbooked
+    THEN extract(epoch FROM ends_at - starts_at)::integer / 60 ELSE 0 END AS minutes,
   status, coalesce(requested_on, (created_at AT TIME ZONE 'America/Bogota')::date)::text AS requested,
   coalesce(assigned_on, (created_at AT TIME ZONE 'America/Bogota')::date)::text AS assigned FROM appointments`;
 
-/** Sums the appointments of a tenant one by one, by a group of each month. */
+/** Sums the appointments of a tenant one by one, by a group of each month. Omits groups in which nothing counts. */
 export async function sumByHand(
   { query }: TestService,
   tenantId: string,
@@ -47,9 +51,11 @@ export async function sumByHand(
     if (row.status === "ATTENDED") addWait("attended", row.day);
     if (row.status === "ATTENDED" && row.first_visit === true) addWait("attendedFirstVisits", row.day);
     add("noShowCount", row.day, ...(row.status === "NO_SHOW" ? [1] : []));
+    add("bookedMinutes", row.day, ...(row.minutes > 0 ? [row.minutes] : []));
     add("breachCount", row.day, ...(row.due !== null && row.day > row.due && row.status !== "CANCELLED" ? [1] : []));
   }
-  return groups;
+  const counts = (kinds: Record<string, number[]>) => Object.values(kinds).some(({ length }) => length > 0);
+  return Object.fromEntries(Object.entries(groups).filter(([, kinds]) => counts(kinds)));
 }
 
 /** Returns count, sum, mean, median and 90th percentile of numbers. */

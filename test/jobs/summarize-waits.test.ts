@@ -84,6 +84,21 @@ describe("the indicators", () => {
     await expectSums(service, clinic.tenantId, { ...wholeTime(clinic), groupBy: [...ALL] });
   });
 
+  test("leave out the group of a payer whose only appointment got another payer", async () => {
+    const clinic = await openLargeClinic(service, 50);
+    await summarizeWaits(database);
+    const patientId = await fixtures.createPatient(service, {}, clinic.as);
+    const payerId = await fixtures.payer.create(service, clinic.as);
+    const { appointmentId } = await bookFirst(clinic, patientId);
+    for (const [index, payer] of [payerId, `${clinic.payerIds[0]}`].entries()) {
+      const correction = { appointmentId, expectedVersion: index + 1, payerId: payer, reason: "Fue un error." };
+      await mustCall(clinic, "CorrectAppointmentWait", correction);
+      await expectSums(service, clinic.tenantId, { ...wholeTime(clinic), groupBy: ["PAYER"] });
+      await summarizeWaits(database);
+      await expectSums(service, clinic.tenantId, { ...wholeTime(clinic), groupBy: ["PAYER"] });
+    }
+  });
+
   test("have summaries that VerifyInvariants compares with the appointments", async () => {
     const clinic = await openLargeClinic(service, 50);
     await summarizeWaits(database);

@@ -54,9 +54,10 @@ export interface GroupRecord extends Group {
 }
 
 /**
- * Returns the sums of at most `query.limit` groups, ordered by the attributes of the group. Adds up the rows of
- * `opportunity_summaries` and the changes in `opportunity_changes`. These changes are not in the summaries yet. While
- * the summaries of the tenant are incomplete, the sums come from the tenant's appointments instead.
+ * Returns the sums of at most `query.limit` groups, ordered by the attributes of the group. Omits groups whose sums are
+ * all 0: their appointments may have moved to other groups. Adds up the rows of `opportunity_summaries` and the changes
+ * in `opportunity_changes`. These changes are not in the summaries yet. While the summaries of the tenant are incomplete,
+ * the sums come from the tenant's appointments instead.
  */
 export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
   const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}
@@ -68,7 +69,8 @@ export function readGroups(transaction: Transaction, query: IndicatorQuery): Pro
       sum(booked_minutes)::float8 AS "bookedMinutes"
     FROM kept WHERE month BETWEEN :monthFrom::date AND :monthTo::date
       AND ${["service_id", "location_id", "payer_id", "program_id"].map(isWanted).join(" AND ")}
-    GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5 LIMIT :limit`;
+    GROUP BY 1, 2, 3, 4, 5 HAVING ${cellSums.map((sum) => `sum(${sum}) <> 0`).join(" OR ")}
+    ORDER BY 1, 2, 3, 4, 5 LIMIT :limit`;
   return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
 }
 
