@@ -2,6 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { Attributes } from "@opentelemetry/api";
 import type { Call } from "../call.js";
+import { errorTable } from "../errors.js";
 import type { HttpRequest, HttpResponse } from "../request-log.js";
 import type { CatalogedOperation, OperationCatalog } from "./operation-catalog.js";
 
@@ -70,7 +71,7 @@ function httpFacts(
 ): RequestFacts {
   const httpMethod = METHODS.has(method) ? method : "_OTHER";
   const status = response.headersSent ? response.statusCode : undefined;
-  const isFault = status !== undefined && status >= 500 && !isExpectedRejection(call);
+  const isFault = status !== undefined && (status >= 500 || isFaultOf(call)) && !isExpectedRejection(call);
   const errorType = isFault ? (call.problemCode ?? String(status)) : undefined;
   const transport: Transport = "rest";
   const attributes = {
@@ -115,6 +116,19 @@ function rpcFacts(
   };
   const kind = isStream ? "stream" : "rpc";
   return { kind, name, attributes, operation: name, isReplay: isReplay(call), errorType };
+}
+
+/** Statuses of the errors, by problem code. */
+const STATUSES: ReadonlyMap<string | undefined, number> = new Map(
+  Object.entries(errorTable).map(([code, { status }]) => [code, status]),
+);
+
+/**
+ * Whether a call failed by a fault of the service. The HTTP status does not show this for a stream that fails after its
+ * first message.
+ */
+function isFaultOf({ problemCode }: Call): boolean {
+  return (STATUSES.get(problemCode) ?? 0) >= 500;
 }
 
 /**

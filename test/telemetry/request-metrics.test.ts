@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { conflict } from "../../src/errors.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
+import type { ServiceEntry } from "../../src/services/services.js";
 import { eventually } from "../support/eventually.js";
 import { registration } from "../support/registration.js";
 import { sendRequest } from "../support/rest-request.js";
@@ -170,6 +172,23 @@ test("an internal error has its type", async () => {
   expect((await page()).sum("db_client_connection_timeouts_total")).toBeGreaterThanOrEqual(1);
 });
 
+test.each([
+  ["a fault of the service, which has its type", new Error("broken"), "INTERNAL_ERROR"],
+  ["an error that is none", conflict({ code: "OUT_OF_RANGE", field: "cursor", message: "too old" }), undefined],
+])("a REST stream can end after its first event with %s", async (_, error, type) => {
+  const failing = await startTestService({}, { served: (entry) => withWatch(entry, () => failAfterOne(error)) });
+  onTestFinished(() => failing.close());
+  const headers = { authorization: `Bearer ${await failing.token()}` };
+  const answer = await fetch(`${failing.internalUrl}/api/clinic/v1/events:watch`, { headers });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"code":')]);
+  const ended = async () =>
+    (await readMetrics(failing.internalUrl)).samples.filter(
+      ({ name }) => name === "cupo_stream_duration_seconds_count",
+    );
+  await eventually(async () => (await ended()).length === 1);
+  expect((await ended()).map(({ labels }) => labels["error_type"])).toEqual([type]);
+});
+
 test("a call rejected by a quota or a limit of concurrent calls is counted by the limit", async () => {
   const limited = await startTestService({ RATE_LIMIT_PER_SECOND: "1", RATE_LIMIT_PER_MINUTE: "1" });
   onTestFinished(() => limited.close());
@@ -191,6 +210,17 @@ test("the connection of shared quotas is measured if there is one", async () => 
   expect((await readMetrics(sharing.internalUrl)).sum("db_client_connection_max", labels)).toBe(1);
   expect((await readMetrics(service.internalUrl)).sum("db_client_connection_max", labels)).toBeUndefined();
 });
+
+/** Replaces the implementation of WatchEvents. */
+function withWatch(entry: ServiceEntry, watchEvents: () => AsyncIterable<object>): ServiceEntry {
+  if (entry.service !== EventService) return entry;
+  return { ...entry, implementation: { ...entry.implementation, watchEvents } };
+}
+
+async function* failAfterOne(error: Error): AsyncGenerator<object> {
+  yield { events: [], cursor: "" };
+  throw error;
+}
 
 /** Waits for a count, because a request is counted after its answer. */
 async function counts(name: string, labels: Readonly<Record<string, string>>, expected: number): Promise<void> {
