@@ -110,6 +110,18 @@ test("a dry run lists every error by file and line, knows earlier rows, and impo
   expect(await countsOf(clinic)).toEqual({});
 });
 
+test("a dry run takes rows for the same that differ only in the case of their UUIDs, as an import does", async () => {
+  await writeRows("patients.ndjson", [patientRow("P1")]);
+  const cancelled = { status: "CANCELLED", cancellationReasonId: clinic.cancellationReasonId };
+  const inUpperCase = { ...cancelled, cancellationReasonId: clinic.cancellationReasonId.toUpperCase() };
+  await writeRows("appointments.ndjson", [
+    appointmentRow(clinic, "A1", cancelled),
+    appointmentRow(clinic, "A1", inUpperCase),
+  ]);
+  expect((await run({ validateOnly: true })).exitCode).toBe(0);
+  expect((await run()).exitCode).toBe(0);
+});
+
 test("a dry run finds the overlaps of appointments in different batches that the import then finds", async () => {
   await writeRows("patients.ndjson", [patientRow("P1"), patientRow("P2"), patientRow("P3")]);
   const soon = { date: day(clinic, 3), time: "09:00" };

@@ -73,7 +73,7 @@ export class SeenRows {
 
   #resourceOf(kind: string, { sourceId, resourceId }: ImportReference): string {
     const name = nameOf(kind, sourceId);
-    return resourceId?.toLowerCase() ?? this.#resources.get(name) ?? name;
+    return resourceId ?? this.#resources.get(name) ?? name;
   }
 
   #refersToSeen(row: ImportRow, { code, field }: RowError): boolean {

@@ -2,10 +2,12 @@ import { createReadStream, type ReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { create } from "@bufbuild/protobuf";
+import { reflect } from "@bufbuild/protobuf/reflect";
 import { listViolations } from "@cupo/connect-rest";
 import { createMessageReader, fieldsOf, noViolations, parseJsonBody } from "@cupo/connect-rest/strict-json";
 import { type Options, parse } from "csv-parse";
 import { type ImportRow, ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import { isUuid, lowerCaseIds } from "../../interceptors/validation/lower-case-uuids.js";
 import { messageValidatorOf } from "../../interceptors/validation/validate-message.js";
 import { createRowValidation } from "../../services/imports/row-validation.js";
 import { type ColumnMapping, jsonOfRecord, withMappedColumns } from "./column-mapping.js";
@@ -39,6 +41,7 @@ export const MOST_BYTES = 63 * 1024;
 
 const read = createMessageReader(ImportRowSchema);
 const validate = createRowValidation(messageValidatorOf);
+const lowerCase = lowerCaseIds(ImportRowSchema, isUuid);
 
 /**
  * Reads the rows of a file one by one. The file is never in memory as a whole. Empty lines are skipped. Rejects if the
@@ -104,7 +107,7 @@ async function* recordsOf(text: Readable, mapping: ColumnMapping, fileName: stri
 }
 
 /**
- * Parses the JSON of a row. Validates the row only if the JSON does not fit its schema, or has more than
+ * Parses the JSON of a row. UUIDs become lower case, as in the service. Validates the row only if the JSON does not fit its schema, or has more than
  * {@link MOST_BYTES} bytes. A row that is too long for a request exceeds a limit of a field.
  */
 function parseRow(json: string): Pick<SourceRow, "row" | "errors"> {
@@ -116,6 +119,7 @@ function parseRow(json: string): Pick<SourceRow, "row" | "errors"> {
   } catch {
     return { row, errors: [{ code: "INVALID_FORMAT", field: "", message: "the line is not a JSON object" }] };
   }
+  for (const change of lowerCase) change(reflect(ImportRowSchema, row));
   if (violations.items.length === 0 && bytes.length <= MOST_BYTES) return { row, errors: [] };
   return { row, errors: listViolations(ImportRowSchema, validate(row), violations.items) };
 }
