@@ -6,13 +6,15 @@ import { examineCitus } from "./citus-findings.js";
 import { explainConnectionFailure } from "./connection-failure.js";
 import type { DatabaseAddresses, DoctorOptions } from "./doctor-options.js";
 import { type Check, type Finding, failure, ok } from "./finding.js";
+import { type Identity, judgeIdentity } from "./identity-findings.js";
 import { examineJobs } from "./job-findings.js";
 import { examineMigrations } from "./migration-findings.js";
 import { examinePartitions } from "./partition-findings.js";
 import { examineReplica } from "./replica-findings.js";
 import { examineOwner, examineRole } from "./role-findings.js";
 import { examineSchema } from "./schema-findings.js";
-import { judgeClock, judgeConnections, judgeDates, judgePooler, judgeVersion, judgeWrites } from "./server-findings.js";
+import { judgeClock, judgeConnections, judgePooler, judgeVersion, judgeWrites } from "./server-findings.js";
+import { judgeSettings } from "./setting-findings.js";
 
 /**
  * Checks a database. Also checks its replica and the role that owns its tables, if they are configured. Returns the
@@ -43,7 +45,7 @@ async function examineThrough(
     ok("database", `${new URL(url).host} accepts the service; the database size is ${size}`),
     judgeVersion(facts),
     ...judgeWrites(facts),
-    ...judgeDates(facts),
+    ...judgeSettings(facts.settings),
     judgeClock(facts),
     ...(await examineMigrations(inspection)),
     ...(await examineSchema(inspection)),
@@ -58,14 +60,16 @@ async function examineThrough(
   ];
 }
 
-function examineOwnerAt(ownerUrl: string, identity: string, now: () => number): Promise<Finding[]> {
+const OWNER = { check: "owner", setting: "MIGRATION_DATABASE_URL", advice: "Set both to the same database" } as const;
+
+function examineOwnerAt(ownerUrl: string, identity: Identity, now: () => number): Promise<Finding[]> {
   return examineAt("owner", "MIGRATION_DATABASE_URL", ownerUrl, async (owner) => {
-    const isSameDatabase = (await readServerFacts(owner, now)).identity === identity;
-    return examineOwner(owner, isSameDatabase);
+    const { identity: ofOwner } = await readServerFacts(owner, now);
+    return examineOwner(owner, judgeIdentity(OWNER, identity, ofOwner));
   });
 }
 
-function examineReplicaAt(replicaUrl: string, identity: string, now: () => number): Promise<Finding[]> {
+function examineReplicaAt(replicaUrl: string, identity: Identity, now: () => number): Promise<Finding[]> {
   return examineAt("replica", "DATABASE_REPLICA_URL", replicaUrl, (replica) => examineReplica(replica, identity, now));
 }
 

@@ -1,7 +1,14 @@
 import type { Inspection } from "../postgres/inspection/open-inspection.js";
 import { readServerFacts } from "../postgres/inspection/server-facts.js";
 import { type Finding, failure, ok } from "./finding.js";
+import { type Identity, judgeIdentity } from "./identity-findings.js";
 import { examineRole } from "./role-findings.js";
+
+const REPLICA = {
+  check: "replica",
+  setting: "DATABASE_REPLICA_URL",
+  advice: "Set it to a streaming replica of the server in DATABASE_URL; until then reads use the primary",
+} as const;
 
 /**
  * Returns one finding: whether reads can use the replica. The replica must be a standby of the same database. On the
@@ -10,14 +17,12 @@ import { examineRole } from "./role-findings.js";
  */
 export async function examineReplica(
   inspection: Inspection,
-  primaryIdentity: string,
+  primaryIdentity: Identity,
   now: () => number,
 ): Promise<Finding[]> {
   const { identity, takesWrites } = await readServerFacts(inspection, now);
-  if (identity !== primaryIdentity) {
-    const advice = "Set it to a streaming replica of the server in DATABASE_URL; until then reads use the primary";
-    return [failure("replica", "DATABASE_REPLICA_URL points to another database than DATABASE_URL", advice)];
-  }
+  const difference = judgeIdentity(REPLICA, primaryIdentity, identity);
+  if (difference !== undefined) return [difference];
   if (takesWrites) {
     const advice = "Set it to a standby; until then reads use the primary";
     return [failure("replica", "DATABASE_REPLICA_URL points to a server that accepts writes", advice)];

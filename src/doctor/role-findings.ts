@@ -20,14 +20,11 @@ export async function examineRole(inspection: Inspection, hasOwner: boolean): Pr
 }
 
 /**
- * Checks that the owner's role uses the service's database (`isSameDatabase`) and owns all tables that the migrations
- * created.
+ * Checks that the owner's role owns all tables that the migrations created. Returns only `difference` if it is defined:
+ * the owner's role then uses another database than the service, or an unknown one.
  */
-export async function examineOwner(inspection: Inspection, isSameDatabase: boolean): Promise<Finding[]> {
-  if (!isSameDatabase) {
-    const advice = "Set both to the same database";
-    return [failure("owner", "MIGRATION_DATABASE_URL points to another database than DATABASE_URL", advice)];
-  }
+export async function examineOwner(inspection: Inspection, difference: Finding | undefined): Promise<Finding[]> {
+  if (difference !== undefined) return [difference];
   const { name, tables } = await readRoleFacts(inspection);
   const ours = tables.filter(isOfService);
   const foreign = ours.filter(({ isOwned }) => !isOwned).map((table) => table.name);
@@ -66,10 +63,9 @@ function isOfService({ root }: TableFacts): boolean {
   return root in serviceRights;
 }
 
-function differencesOf({ name, rights: ofTable, updatedColumns }: TableFacts): string[] {
-  const columns = (list: readonly string[]) => list.map((column) => `UPDATE (${column})`);
-  const wanted: readonly string[] = [...(serviceRights[name] ?? []), ...columns(erasableColumns[name] ?? [])];
-  const rights = [...ofTable, ...columns(updatedColumns)];
+function differencesOf({ name, rights }: TableFacts): string[] {
+  const erasable = (erasableColumns[name] ?? []).map((column) => `UPDATE (${column})`);
+  const wanted: readonly string[] = [...(serviceRights[name] ?? []), ...erasable];
   const missing = wanted.filter((right) => !rights.includes(right));
   const excess = rights.filter((right) => !wanted.includes(right));
   return [

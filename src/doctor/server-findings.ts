@@ -29,14 +29,6 @@ export function judgeWrites({ takesWrites }: Pick<ServerFacts, "takesWrites">): 
   return [failure("database", "the database is read-only: it is a standby, or a setting forbids writes", advice)];
 }
 
-/** Returns a failure if sessions write dates in another form than ISO, otherwise no findings. */
-export function judgeDates({ dateStyle }: Pick<ServerFacts, "dateStyle">): Finding[] {
-  if (dateStyle.startsWith("ISO")) return [];
-  const says = `DateStyle is "${dateStyle}", so the service cannot read dates and times`;
-  const advice = "Set it to ISO where it was set: ALTER DATABASE … RESET DateStyle, ALTER ROLE … or postgresql.conf";
-  return [failure("database", says, advice)];
-}
-
 /**
  * Compares the clocks of the database and this machine. Returns a warning above 1 s and a failure above 5 s. Tokens are
  * checked with this machine's clock; retention uses the database's clock.

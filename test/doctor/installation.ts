@@ -19,9 +19,14 @@ export interface Installation {
   remove(): Promise<void>;
 }
 
-/** Creates a migrated database with an owner, and a key set. The doctor's clock is that of the database. */
+/**
+ * Creates a migrated database with an owner, and a key set. The doctor's clock is that of the database. The server of
+ * the tests has synchronous_commit off, so the database switches it on.
+ */
 export async function createInstallation(): Promise<Installation> {
   const database = await createTestDatabase();
+  const name = new URL(database.url).pathname.slice(1);
+  await execute(database.adminUrl, `ALTER DATABASE "${name}" SET synchronous_commit = on`);
   const folder = mkdtempSync(join(tmpdir(), "cupo-doctor-"));
   const keys = join(folder, "keys.json");
   writeFileSync(keys, keySetDocument(makeKey("ES256", "one").publicJwk));

@@ -106,6 +106,8 @@ describe("the check of the service's role", () => {
     ["REVOKE INSERT ON appointments FROM", "lacks INSERT on appointments"],
     ["GRANT UPDATE (kind) ON patient_changes TO", "has UPDATE (kind) on patient_changes, which it must not have"],
     ["REVOKE UPDATE (comment) ON appointment_history FROM", "lacks UPDATE (comment) on appointment_history"],
+    ["GRANT INSERT (name) ON schema_migrations TO", "has INSERT (name) on schema_migrations, which it must not have"],
+    ["GRANT REFERENCES (id) ON patients TO", "has REFERENCES (id) on patients, which it must not have"],
     ["GRANT TRIGGER ON patients TO", "has TRIGGER on patients, which it must not have"],
     ["GRANT CREATE ON SCHEMA public TO", "may create objects in the schema public, which it must not"],
     [

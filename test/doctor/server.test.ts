@@ -107,16 +107,37 @@ describe("the check of the server", () => {
     ]);
   });
 
-  test("fails if dates are written in another form than ISO", async () => {
+  test.each([
+    ["DateStyle = 'German'", "failure", /^DateStyle is "German, DMY", so the service cannot read dates/, "ISO"],
+    ["row_security = off", "failure", /^row_security is "off", so every statement on a table .* fails/, "on"],
+    [
+      "session_replication_role = replica",
+      "failure",
+      /^session_replication_role is "replica", so .* foreign/,
+      "origin",
+    ],
+    ["statement_timeout = '1ms'", "failure", /^statement_timeout is "1", so statements outside of calls fail/, "0, or"],
+    ["synchronous_commit = off", "warning", /^synchronous_commit is "off", so a crash .* can lose changes/, "on"],
+  ])("reports %s of the service's sessions", async (setting, level, says, fit) => {
     const { pathname } = new URL(installation.database.url);
-    await execute(installation.database.ownerUrl, `ALTER DATABASE "${pathname.slice(1)}" SET DateStyle = 'German'`);
+    await execute(installation.database.adminUrl, `ALTER DATABASE "${pathname.slice(1)}" SET ${setting}`);
+    const findings = await installation.examine();
+    const advice = expect.stringMatching(`^Set it to ${fit}.* where it was set: ALTER DATABASE`);
+    expect(findings.filter(({ level: one }) => one !== "ok")).toEqual([
+      { level, check: "database", says: expect.stringMatching(says), advice },
+    ]);
+  });
+
+  test("does not compare databases that the roles cannot identify", async () => {
+    await execute(installation.database.adminUrl, "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC");
     const findings = await installation.examine();
     expect(findings.filter(({ level }) => level !== "ok")).toEqual([
-      expect.objectContaining({
-        level: "failure",
-        check: "database",
-        says: expect.stringMatching(/^DateStyle is "German, DMY"/),
-      }),
+      {
+        level: "warning",
+        check: "owner",
+        says: expect.stringMatching(/^MIGRATION_DATABASE_URL was not checked: a role may not call pg_control_system/),
+        advice: expect.stringContaining("GRANT EXECUTE ON FUNCTION pg_control_system() TO"),
+      },
     ]);
   });
 

@@ -4,8 +4,8 @@ import { Client, type QueryResultRow } from "pg";
 export interface Inspection {
   /**
    * Returns the rows of one query, which runs in its own read-only transaction. The settings of the database and of the
-   * role do not change the text of the rows: see {@link SETTINGS}. Rejects if a statement is not answered within 10 s.
-   * BEGIN, the settings, the query and ROLLBACK each have this limit.
+   * role do not change the text of the rows, and do not end the query: see {@link SETTINGS} and {@link NO_TIMEOUT}.
+   * Rejects if a statement is not answered within 10 s. BEGIN, the settings, the query and ROLLBACK each have this limit.
    */
   rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
@@ -22,6 +22,9 @@ const ANSWER_WITHIN_MS = 10_000;
 /** Sets PostgreSQL's defaults for the settings that change how definitions and times are written. */
 const SETTINGS = `SELECT set_config('DateStyle', 'ISO', true), set_config('IntervalStyle', 'postgres', true),
   set_config('quote_all_identifiers', 'off', true), set_config('standard_conforming_strings', 'on', true)`;
+
+/** Replaces the limit of the role or database, which may be too short even for {@link SETTINGS}. */
+const NO_TIMEOUT = "SET LOCAL statement_timeout = 0";
 
 /** Opens a connection that only reads. Rejects with the driver's error if it cannot connect within 5 s. */
 export async function openInspection(url: string): Promise<Inspection> {
@@ -45,6 +48,7 @@ export async function openInspection(url: string): Promise<Inspection> {
     async rows<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
       await client.query("BEGIN READ ONLY");
       try {
+        await client.query(NO_TIMEOUT);
         await client.query(SETTINGS);
         return (await client.query<Row>(text, [...values])).rows;
       } finally {

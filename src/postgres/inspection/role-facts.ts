@@ -10,10 +10,11 @@ export interface TableFacts {
    * Whether the role has the rights of the table's owner: as the owner, a member of the owner's role, or a superuser.
    */
   readonly isOwned: boolean;
-  /** The rights of the role to the table: any of SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES and TRIGGER. */
+  /**
+   * The rights of the role to the table: any of SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES and TRIGGER. A
+   * right to a column without the same right to the table has the column in brackets, such as `UPDATE (comment)`.
+   */
   readonly rights: readonly string[];
-  /** The columns that the role may update although it may not update the whole table. */
-  readonly updatedColumns: readonly string[];
   /** Whether the table has a column tenant_id. */
   readonly hasTenants: boolean;
   /** Whether row-level security is enabled and forced, with at least one policy. A partition needs no policy. */
@@ -46,9 +47,11 @@ const TABLES = `SELECT relname::text AS name,
     coalesce((SELECT p.relname FROM pg_inherits JOIN pg_class p ON p.oid = inhparent WHERE inhrelid = c.oid), relname)::text AS root,
     pg_has_role(relowner, 'USAGE') AS is_owned,
     ARRAY(SELECT one FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS one
-      WHERE has_table_privilege(c.oid, one)) AS rights,
-    ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
-      AND has_column_privilege(c.oid, attnum, 'UPDATE') AND NOT has_table_privilege(c.oid, 'UPDATE')) AS columns,
+      WHERE has_table_privilege(c.oid, one))
+      || ARRAY(SELECT one || ' (' || attname || ')' FROM pg_attribute,
+        unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'REFERENCES']) AS one WHERE attrelid = c.oid AND attnum > 0
+        AND NOT attisdropped AND has_column_privilege(c.oid, attnum, one) AND NOT has_table_privilege(c.oid, one))
+      AS rights,
     EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped) AS has_tenants,
     relrowsecurity AND relforcerowsecurity
       AND (relispartition OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid)) AS is_secured
@@ -69,7 +72,6 @@ export async function readRoleFacts(inspection: Inspection): Promise<RoleFacts> 
     root: string;
     is_owned: boolean;
     rights: string[];
-    columns: string[];
     has_tenants: boolean;
     is_secured: boolean;
   }>(TABLES);
@@ -80,12 +82,11 @@ export async function readRoleFacts(inspection: Inspection): Promise<RoleFacts> 
     closedFunctions: role?.closed_functions ?? [],
     openSchemas: role?.open_schemas ?? [],
     closedQueueTables: role?.closed_queue_tables ?? [],
-    tables: tables.map(({ name, root, is_owned, rights, columns, has_tenants, is_secured }) => ({
+    tables: tables.map(({ name, root, is_owned, rights, has_tenants, is_secured }) => ({
       name,
       root,
       isOwned: is_owned,
       rights,
-      updatedColumns: columns,
       hasTenants: has_tenants,
       isSecured: is_secured,
     })),
