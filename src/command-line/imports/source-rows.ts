@@ -107,8 +107,9 @@ async function* recordsOf(text: Readable, mapping: ColumnMapping, fileName: stri
 }
 
 /**
- * Parses the JSON of a row. UUIDs become lower case, as in the service. Validates the row only if the JSON does not fit its schema, or has more than
- * {@link MOST_BYTES} bytes. A row that is too long for a request exceeds a limit of a field.
+ * Parses the JSON of a row. UUIDs become lower case, as in the service. Validates the row only if the JSON does not
+ * fit its schema, or has more than {@link MOST_BYTES} bytes. A row that is too long for a request exceeds a limit of a
+ * field.
  */
 function parseRow(json: string): Pick<SourceRow, "row" | "errors"> {
   const row = create(ImportRowSchema);
