@@ -2,7 +2,7 @@ import * as Instant from "temporal-polyfill/fns/Instant";
 import * as PlainDate from "temporal-polyfill/fns/PlainDate";
 import * as PlainDateTime from "temporal-polyfill/fns/PlainDateTime";
 import * as ZonedDateTime from "temporal-polyfill/fns/ZonedDateTime";
-import { parseLocalDate } from "./local-date.js";
+import { firstLocalDate, laterDate, parseLocalDate } from "./local-date.js";
 import { secondsPerDay } from "./local-time.js";
 
 /** The name of the time zone of all local dates and times of the service (specification section 1). */
@@ -19,10 +19,13 @@ const lastInstantMs = Date.parse("9999-12-31T23:59:59Z");
  */
 let latestDay = { date: "", startMs: 0, endMs: 0 };
 
-/** Returns the local date at an instant. `instantMs` is in milliseconds since the epoch. */
+/**
+ * Returns the local date at an instant. `instantMs` is in milliseconds since the epoch. The result is 0001-01-01 at the
+ * earliest: a Timestamp can be some hours before that local date begins.
+ */
 export function localDateAt(instantMs: number): string {
   if (instantMs >= latestDay.startMs && instantMs < latestDay.endMs) return latestDay.date;
-  const date = PlainDate.toString(ZonedDateTime.toPlainDate(zonedAt(instantMs)));
+  const date = laterDate(PlainDate.toString(ZonedDateTime.toPlainDate(zonedAt(instantMs))), firstLocalDate);
   const startMs = startOfEvenDay(date);
   if (startMs !== undefined) latestDay = { date, startMs, endMs: startMs + secondsPerDay * msPerSecond };
   return date;

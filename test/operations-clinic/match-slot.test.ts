@@ -75,7 +75,8 @@ describe("MatchSlot", () => {
     const id = await wait();
     await bookFirst(clinic, await fixtures.createPatient(service, {}, clinic.as));
     expect(await matches(clinic)).toEqual([id]);
-    expect(await matches(clinic, { startsAt: at(clinic, "08:10") })).toEqual([]);
+    for (const startsAt of [at(clinic, "08:10"), "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"])
+      expect(await matches(clinic, { startsAt })).toEqual([]);
   });
 });
 
