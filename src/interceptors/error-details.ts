@@ -3,23 +3,18 @@ import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import type { ConnectError } from "@connectrpc/connect";
 import { type CupoError, errorTable, isExplainedByItem, reasonOf } from "../errors.js";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../gen/google/rpc/error_details_pb.js";
+import { MAX_ERRORS_IN_TRAILERS } from "../problems/listed-errors.js";
 
 /** The detail messages of a Connect, gRPC or gRPC-Web error; undefined if there are none. */
 type Details = ConstructorParameters<typeof ConnectError>[3];
 
 const DOMAIN = "cupo";
 /**
- * The maximum number of field errors in BadRequest. gRPC sends details in trailers, and some clients accept at most 8
- * KiB of trailers.
- */
-const MAX_FIELD_VIOLATIONS = 20;
-
-/**
  * Returns the standard details of AIP-193, which gRPC clients can read without the Cupo protos. The error also has the
  * Problem as a detail, which has all data. No detail contains values of the request.
  *
  * - ErrorInfo: the reason from {@link reasonOf}, in the domain `cupo`.
- * - BadRequest: the first 20 field errors, for any error except a 409 or 503.
+ * - BadRequest: the first {@link MAX_ERRORS_IN_TRAILERS} errors, for any error except a 409 or 503.
  * - RetryInfo: the delay, if the error has `Retry-After`.
  */
 export function errorDetailsOf(error: CupoError): NonNullable<Details> {
@@ -42,7 +37,7 @@ function errorInfo(error: CupoError) {
 function badRequest({ code, errors }: CupoError) {
   if (errors.length === 0 || isExplainedByItem(code)) return [];
   const fieldViolations = errors
-    .slice(0, MAX_FIELD_VIOLATIONS)
+    .slice(0, MAX_ERRORS_IN_TRAILERS)
     .map(({ field, code: reason, message }) => ({ field, reason, description: message }));
   return [{ desc: BadRequestSchema, value: create(BadRequestSchema, { fieldViolations }) }];
 }

@@ -4,6 +4,9 @@ import type { CupoError } from "../errors.js";
 import { asCupoError } from "../problems/problem.js";
 import { connectErrorOf } from "./connect-error.js";
 
+/** The media types of gRPC, without those of gRPC-Web, which sends trailers in the body. */
+const isGrpc = /^application\/grpc(?:[+;]|$)/i;
+
 /** Called with each CupoError of a call before it is sent, for logs and metrics. */
 export type ErrorObserver = (error: CupoError, call: Call) => void;
 
@@ -13,16 +16,16 @@ export type ErrorObserver = (error: CupoError, call: Call) => void;
  * `unimplemented`, stay unchanged.
  */
 export function problems(problemsUrl: string, observe: ErrorObserver): () => Interceptor {
-  const explainTo = (call: Call, thrown: unknown) => {
+  const explainTo = (call: Call, thrown: unknown, inTrailers: boolean) => {
     if (thrown instanceof ConnectError) return thrown;
     const error = asCupoError(thrown);
     observe(error, call);
-    return connectErrorOf(error, call, problemsUrl);
+    return connectErrorOf(error, call, problemsUrl, inTrailers);
   };
   return () => (next) => async (request) => {
     const explain = (thrown: unknown) => {
       const call = callOf(request.contextValues);
-      const sent = explainTo(call, thrown);
+      const sent = explainTo(call, thrown, isGrpc.test(request.header.get("Content-Type") ?? ""));
       call.rpcCode = sent.code;
       return sent;
     };

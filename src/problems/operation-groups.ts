@@ -55,6 +55,13 @@ export const referring = [
   ...searches,
   ...reasonSteps,
 ];
+/** RPCs that can have more than a hundred references, which may all be unknown. */
+export const manyReferences = [
+  "ReplaceCoveredServices",
+  "ReplaceProgramServices",
+  "ReplaceProgramPractitioners",
+  "PreviewPractitionerChange",
+];
 /**
  * RPCs that reject a value for a reason that the protos do not show: for example, the resource is inactive, or the
  * value does not fit another field. RPCs with a text field need no entry, because every text can have an invalid value.

@@ -5,6 +5,7 @@ import { CupoError, errorTable, type FieldError, invalidRequest, notFound, valid
 import { type Problem, ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
 import { detailOf } from "./detail.js";
 import { fieldCodes } from "./field-codes.js";
+import { listedErrors, MAX_ERRORS } from "./listed-errors.js";
 
 /** Media type of Problem documents (RFC 9457, section 6.1). */
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
@@ -20,9 +21,14 @@ export function asCupoError(error: unknown): CupoError {
 
 /**
  * Creates the Problem document of an error (specification section 2.8, RFC 9457): the body of REST errors and a detail
- * of RPC errors. `problemsUrl` has no trailing slash.
+ * of RPC errors. It lists at most `maxErrors` errors ({@link listedErrors}). `problemsUrl` has no trailing slash.
  */
-export function problemOf(error: CupoError, correlationId: string, problemsUrl: string): Problem {
+export function problemOf(
+  error: CupoError,
+  correlationId: string,
+  problemsUrl: string,
+  maxErrors = MAX_ERRORS,
+): Problem {
   const { status, slug, title } = errorTable[error.code];
   const detail = detailOf(error);
   return create(ProblemSchema, {
@@ -32,7 +38,7 @@ export function problemOf(error: CupoError, correlationId: string, problemsUrl: 
     code: error.code,
     correlationId,
     ...(detail === undefined ? {} : { detail }),
-    errors: error.errors.map(({ code, field, message }) => ({ code, field, message })),
+    errors: listedErrors(error.errors, maxErrors).map(({ code, field, message }) => ({ code, field, message })),
   });
 }
 

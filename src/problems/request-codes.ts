@@ -7,6 +7,7 @@ import {
   fittingValues,
   lateEntries,
   moves,
+  manyReferences,
   reasonSteps,
   referring,
   ruleChanges,
@@ -205,7 +206,8 @@ export const requestCodes = {
   },
   MORE_ERRORS: {
     meaning: "The request has more errors than `errors` lists.",
-    cause: "An answer lists at most 100 items.",
+    cause: "An answer lists at most 100 items, and over gRPC 20.",
     remedy: "Correct the listed errors, and send it again.",
+    answeredBy: { RESOURCE_NOT_FOUND: manyReferences },
   },
 } as const satisfies Readonly<Partial<Record<FieldErrorCode, CodeEntry>>>;

@@ -48,6 +48,14 @@ describe("the practitioners of a program", () => {
     expect((await replace(programId, [a], 1)).body).toMatchObject({ version: 2 });
   });
 
+  test("must all exist; of more than a hundred missing ones, the answer lists a hundred and the number of others", async () => {
+    const programId = await createProgram(service);
+    const answer = await replace(programId, Array.from({ length: 103 }, randomUUID), 1);
+    const items = Array.from({ length: 100 }, (_, index) => `practitionerIds[${index}] NOT_FOUND`);
+    expectProblem(answer, 404, [...items, " MORE_ERRORS"]);
+    expect(answer.body).toMatchObject({ errors: { 100: { message: "3 more errors are not listed" } } });
+  });
+
   test("are at most 500", async () => {
     const programId = await createProgram(service);
     const many = Array.from({ length: 501 }, () => randomUUID());
