@@ -74,7 +74,10 @@ function oneOf(values: JsonValue[]): JsonObject {
   return values.length === 1 ? { const: only } : { enum: values };
 }
 
-/** Returns the limit that treats all forms of the limit's value as the rule treats the value. */
+/**
+ * Returns the form of a limit to use in the keyword. With this form, the keyword accepts all forms of the limit if the
+ * rule accepts the limit itself (`gte`, `lte`), and otherwise rejects all.
+ */
 function limitOf(rule: string, forms: readonly number[]): number {
   return rule === "gte" || rule === "lt" ? Math.min(...forms) : Math.max(...forms);
 }

@@ -16,8 +16,8 @@ const oneClass = /^\[[^^\]](?:[^\]\\]|\\.)*\]$/su;
  * - It has a character above U+FFFF, which tools without Unicode mode read as two characters.
  * - It has `\S` in a character class.
  *
- * If `isForbidden` is true, the second rule has an exception for a single character class, such as `[<\u{1F600}]`. The
- * characters above U+FFFF are removed from the class, and the pattern `[<]` forbids fewer values.
+ * The second case has an exception if `isForbidden` is true and the expression is one character class, not negated. Its
+ * characters above U+FFFF are then removed. For example, `[<\u{1F600}]` becomes `[<]`, which forbids fewer values.
  */
 export function patternOf(expression: string, isForbidden: boolean): string | undefined {
   if (re2Only.test(withoutEscapedBackslashes(expression))) return undefined;

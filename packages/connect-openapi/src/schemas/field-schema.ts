@@ -105,8 +105,8 @@ function translate(
 }
 
 /**
- * Returns whether a request must have a field without presence with another value than the zero value. In responses the
- * rules of a request need not hold.
+ * Returns whether a field must have a value other than zero. This is true for a required field without presence in a
+ * request. In responses and errors, the rules of requests need not hold.
  */
 function mustBeSet({ required }: FieldRules, { presence }: DescField, { direction }: FieldPlace): boolean {
   return required && presence === FeatureSet_FieldPresence.IMPLICIT && direction === "request";

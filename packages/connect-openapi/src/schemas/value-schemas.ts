@@ -60,8 +60,8 @@ export function scalarSchema(scalar: ScalarType): JsonObject {
 }
 
 /**
- * Returns the schema of a message type with a special JSON form, such as Timestamp; undefined for other messages. As
- * all messages, google.protobuf.Empty has no other members in a request.
+ * Returns the schema of a message type with a special JSON form, such as Timestamp; undefined for other messages. In a
+ * request, the schema of google.protobuf.Empty forbids unknown members, as the schemas of all messages do.
  */
 export function wellKnownSchema(
   message: NonNullable<DescField["message"]>,
