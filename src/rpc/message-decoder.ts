@@ -46,9 +46,9 @@ export interface MessageDecoder {
 /**
  * Compiles the decoders of a method.
  *
- * JSON is read like a REST body, see {@link createMessageReader}. A request with an update mask (AIP-134) is read like
- * a PATCH. The binary form is decoded without unknown fields, then checked for values that the reader of JSON rejects,
- * see {@link createMessageCheck}.
+ * JSON is read like a REST body, see {@link createMessageReader}. If the request has a field `update_mask` (AIP-134),
+ * required lists and maps may be absent. The binary form is decoded without unknown fields. It is then checked for
+ * values that the reader of JSON rejects, see {@link createMessageCheck}.
  */
 export function createMessageDecoder(method: DescMethod, options: DecodingOptions): MessageDecoder {
   const schema = method.input;

@@ -40,8 +40,8 @@ export interface JsonProfile {
   /** Handles a member or a query parameter whose name is no field: adds a violation or does nothing. */
   unknownName(violations: Violations, parent: FieldPath | undefined, name: string): void;
   /**
-   * Whether a list or map with the google.api.field_behavior REQUIRED must be present. It may be absent from the body of
-   * a PATCH.
+   * Whether a list or map with the google.api.field_behavior REQUIRED must be present. It may be absent from JSON that
+   * changes only part of a resource.
    */
   readonly requiresCollections: boolean;
   /** Writes a Timestamp as JSON. Throws if the Timestamp is invalid. */

@@ -32,7 +32,10 @@ export interface ReadRules {
   readonly ignored?: readonly FieldNames[];
   /** Returns the maximum number of items of a list, or undefined for no limit. Checked before any item is read. */
   readonly maxItems?: ((field: DescField) => number | undefined) | undefined;
-  /** Whether the JSON changes only part of a resource. Required lists and maps may then be absent. */
+  /**
+   * Whether the JSON changes only part of a resource, as the body of a PATCH does if it is one field of the request.
+   * Required lists and maps may then be absent. Defaults to false.
+   */
   readonly partial?: boolean;
 }
 
