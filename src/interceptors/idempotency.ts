@@ -74,12 +74,14 @@ export const KEY_RETENTION_HOURS = 72;
 const RETRY_AFTER = { "Retry-After": "1" };
 
 /**
- * Runs an operation once for each idempotency key. A key belongs to one principal and one operation. A later call with
- * the same key has one of these results:
+ * Runs an operation once for each idempotency key. A key belongs to one principal and one operation. If a call fails,
+ * its key stays free, so that the next call runs the operation. Otherwise, a later call with the same key has one of
+ * these results:
  * - the first response, with the header `Idempotent-Replayed: true`, if its request is the same (specification sections
  *   4 and 8)
  * - 409 ({@link keyRefusal}), if its request is different, if the first call still runs or if the first result was
  *   erased
+ * - 409 TENANT_SUSPENDED, if the tenant is not active now
  *
  * The function `answeringCalls` returns the stored first response in place of the implementation. If the response shows
  * a patient, the later call also records an access. The first call needs no such record, because the audit trail has

@@ -24,8 +24,9 @@ export interface QuotaPrincipal {
 }
 
 /**
- * Counts requests of a principal against every quota and returns the state of each quota; `requests` defaults to 1. If
- * the requests would exceed one of the quotas, counts nothing. The counts are in this process or in a shared store.
+ * Counts requests of a principal against every quota and returns the state of each quota. `requests` defaults to 1; a
+ * number above a quota counts as the whole quota. If the requests exceed what is left of any quota, counts nothing. The
+ * counts are in this process or in a shared store.
  */
 export interface RateLimiter {
   count(principal: QuotaPrincipal, requests?: number): Promise<readonly QuotaState[]>;

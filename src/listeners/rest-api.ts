@@ -57,8 +57,8 @@ const watchIds: EventIds = {
 };
 
 /**
- * Creates the listener that serves RPC services over REST, at the paths of their google.api.http options. If no
- * operation has the path of a request, the listener calls `next`, its optional third argument. Without `next`, it
+ * Creates the handler that serves RPC services over REST, at the paths of their google.api.http options. If no
+ * operation has the path of a request, the handler calls `next`, its optional third argument. Without `next`, it
  * answers 404.
  */
 export function createRestApi(options: RestApiOptions): NodeListener {

@@ -7,8 +7,9 @@ import { areUuids, fieldRulesOf } from "../../proto-options.js";
 type Change = (message: ReflectMessage) => void;
 
 /**
- * Compiles the changes that make ids of a message lower case: the fields for which `isId` holds, and the UUIDs of nested
- * messages. Empty if the message has none. A message that contains itself is changed only at its first level.
+ * Compiles the changes that write ids in lower case. In the message, these ids are the fields for which `isId` returns
+ * true. In nested messages, they are the fields for which {@link isUuid} returns true. If a nested message contains
+ * itself, its inner levels are not changed.
  */
 export function lowerCaseIds(
   { fields }: DescMessage,
