@@ -30,8 +30,8 @@ export interface Definitions {
 }
 
 /**
- * Indexes the files that define the services, and all their imports. If two npm packages contain a file of the same
- * name, only the file that is found first is indexed, because clients refuse two files of the same name.
+ * Indexes the files that define the services, and all their imports. Two npm packages can contain a file of the same
+ * name. Only the file that is found first is indexed then, because clients refuse two files of the same name.
  */
 export function indexDefinitions(services: readonly DescService[]): Definitions {
   const files = new Map<string, DescFile>();

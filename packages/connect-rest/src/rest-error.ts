@@ -5,8 +5,8 @@ import type { Violation } from "./violations/violation.js";
  *
  * - NOT_FOUND: no route has this path.
  * - METHOD_NOT_ALLOWED: the path supports only the methods in `allow`.
- * - MALFORMED: the path, the query or a header is invalid, the body is not JSON or nests too deeply, or a body was sent
- *   to an operation that takes none.
+ * - MALFORMED: the path, the query or a header is invalid; or the body is not JSON, repeats a member name or nests too
+ *   deeply; or a body was sent to an operation that takes none.
  * - UNSUPPORTED_MEDIA_TYPE: Content-Type or Content-Encoding is not supported.
  * - TOO_LONG: the body is longer than `maxBodyBytes`.
  * - INVALID: the body is JSON but violates the schema of the request.

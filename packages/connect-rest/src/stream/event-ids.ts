@@ -18,8 +18,8 @@ export interface EventIds {
   /** The string field of the response that is the `id` of its event. If it is empty, the event has no id. */
   readonly responseField: string;
   /**
-   * The string field of the request that gets the value of the Last-Event-ID header. Without the header, the field
-   * keeps the value that the caller sent.
+   * The string field of the request that gets the value of the Last-Event-ID header. If the header is absent or empty,
+   * the field keeps the value that the caller sent.
    */
   readonly requestField: string;
   /**
@@ -37,7 +37,7 @@ export interface EventIds {
 export interface EventIdOptions {
   /**
    * Returns the fields with the event ids of a server-streaming method, or undefined for no event ids. Runs once per
-   * route, when the handler is created. The request header Last-Event-ID is read whatever format the answer has, not
+   * route, when the handler is created. The request header Last-Event-ID is read for every format of the answer, not
    * only for server-sent events. Defaults to no event ids.
    */
   eventIds?(method: DescMethod): EventIds | undefined;
