@@ -29,8 +29,8 @@ export interface ProtocolServer {
 }
 
 /**
- * The handlers of a listener: one for requests, and one for refused requests and for input that cannot become a
- * request, such as invalid HTTP, a timeout or headers that are too long.
+ * The handlers of a listener. `handler` receives requests. `socketError` receives refused requests, and input that
+ * cannot become a request, such as invalid HTTP or headers that are too long.
  */
 export interface Answerer {
   /**

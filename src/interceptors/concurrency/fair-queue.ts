@@ -1,6 +1,6 @@
 /**
  * Shares a resource equally between tenants: start-time fair queueing (Goyal, Vin and Cheng, 1996).
- * The limiter counts the bulk calls of a tenant as those of a further tenant.
+ * The bulk calls of a tenant count as the calls of another tenant.
  *
  * Each call gets a start tag, and calls with lower tags run first. The virtual time is the highest start tag of a call
  * that has begun to run. A new tag is one more than the previous tag of the same tenant, but at least the virtual time

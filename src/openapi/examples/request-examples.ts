@@ -21,8 +21,8 @@ function localDate(nowMs: number): string {
 }
 
 /**
- * Returns examples of every unary operation. Dates of appointments and schedules are relative to the local date at
- * `nowMs`, in milliseconds since the epoch. Other dates are fixed.
+ * Returns examples of every unary operation. Dates that must be near today are relative to the local date at `nowMs`,
+ * in milliseconds since the epoch. Other dates are fixed, such as those of imported appointments.
  */
 export function requestExamples(nowMs: number): RequestExamples {
   const day = (fromNow: number) => localDate(nowMs + fromNow * DAY_MS);
