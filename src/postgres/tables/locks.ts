@@ -90,10 +90,9 @@ export interface Locked {
  *
  * 1. the idempotency key (`unit-of-work.ts`);
  * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for transactions
- *    that change holidays or blocks;
- * 3. the program, holiday, block or location that changes. A call that overbooks an appointment, or restores a
- *    cancelled or missed appointment, locks the program FOR SHARE, so that no practitioner leaves the program
- *    meanwhile;
+ *    that change holidays or blocks, or activate or deactivate a practitioner or location;
+ * 3. the program, holiday, block or location that changes. A call that overbooks, imports or restores an appointment,
+ *    or records a past visit, locks the program FOR SHARE, so that no practitioner leaves the program meanwhile;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
  *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks the patient and all patients merged
  *    into it, and then the entries of the patient (`erasure-locks.ts`);

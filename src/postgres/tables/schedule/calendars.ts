@@ -2,9 +2,10 @@ import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 
 /**
- * Locks the tenant's row in `calendars` FOR SHARE until the transaction ends, so that holidays and blocks cannot change
- * meanwhile. Transactions that create slots from rules take this lock or the lock of {@link ownCalendar}. Any number of
- * transactions can hold this lock at the same time. In the order of `tables/locks.ts`, this row comes before programs.
+ * Locks the tenant's row in `calendars` FOR SHARE until the transaction ends. Meanwhile holidays and blocks cannot
+ * change, and no practitioner or location becomes active or inactive. Transactions that create slots from rules take
+ * this lock or the lock of {@link ownCalendar}. Any number of transactions can hold this lock at the same time. In the
+ * order of `tables/locks.ts`, this row comes before programs.
  */
 export function shareCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "share");
@@ -12,8 +13,9 @@ export function shareCalendar(transaction: Transaction): void {
 
 /**
  * Locks the tenant's row in `calendars` exclusively until the transaction ends. Meanwhile no other transaction can
- * create slots from rules, or change holidays or blocks of the tenant. Slots of overbooked appointments can still be
- * created. In the order of `tables/locks.ts`, only the idempotency key comes before this row.
+ * create slots from rules, change holidays or blocks of the tenant, or activate or deactivate a practitioner or
+ * location. Slots of overbooked appointments can still be created. In the order of `tables/locks.ts`, only the
+ * idempotency key comes before this row.
  */
 export function ownCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "own");
