@@ -71,8 +71,9 @@ export interface DisplacedFilter {
 }
 
 /**
- * Returns one page of the tenant's displaced appointments (see {@link Displacement}). They are ordered by the start of
- * the first slot that is no longer in the schedule (`retained`) and starts at `from` or later, then by id.
+ * Returns one page of the tenant's displaced appointments (see {@link Displacement}), ordered by `listedAt`, then id.
+ * `listedAt` is the start of the first `retained` slot that starts at `from` or later. The schedule no longer has a
+ * retained slot.
  */
 export async function listDisplacedAppointments(
   transaction: Transaction,

@@ -18,7 +18,8 @@ export interface AppointmentPlacement {
   readonly endsAt: Date;
   /**
    * The end of the visit for the patient. Undefined without a buffer, and for overbooked and imported appointments. Equal
-   * to `endsAt` if an appointment without a buffer was restored and its former slots no longer exist.
+   * to `endsAt` in two cases: the buffer ends in the same slot as the visit, or an appointment without a buffer was
+   * restored and its former slots no longer exist.
    */
   readonly visitEndsAt: Date | undefined;
 }
@@ -60,8 +61,8 @@ export interface AppointmentRecord extends AppointmentPlacement {
   /** The local date (YYYY-MM-DD) by which the wait of the patient must end; undefined if no limit is known. */
   readonly dueOn: string | undefined;
   /**
-   * The local date (YYYY-MM-DD) of the booking. Undefined if the date was not recorded; then the date of createdAt
-   * counts.
+   * The local date (YYYY-MM-DD) of the booking, or the day of the visit if EnterLateVisit recorded it. Undefined if the
+   * date was not recorded; then the date of createdAt counts.
    */
   readonly assignedOn: string | undefined;
   /** The local date (YYYY-MM-DD) for which the patient asked. */
@@ -83,7 +84,10 @@ export interface AppointmentRecord extends AppointmentPlacement {
    * overlap other appointments of its practitioner and uses no daily capacity.
    */
   readonly overbooked: boolean;
-  /** Why the appointment was overbooked. The reason stays when the appointment is moved to slots of the schedule. */
+  /**
+   * Why the appointment was overbooked. The reason stays when the appointment is moved to slots of the schedule. Empty
+   * after the erasure of the patient.
+   */
   readonly overbookingReason: string | undefined;
   /** The series in which the appointment was booked. */
   readonly seriesId: string | undefined;

@@ -87,10 +87,10 @@ function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }
 }
 
 /**
- * Returns the time range and the number of slots that the next statement reads. If the last statement found fewer than
- * about 40 % of the missing options, the next one reads four times as many slots in a range that is eight times as
- * long. Otherwise the range has the same length. The fewer options the last statement found, the more slots the next
- * one reads.
+ * Returns the time range and the number of slots that the next statement reads. The fewer options the last statement
+ * found, the more slots the next one reads. If the last one found fewer than about 40 % of the missing options, the
+ * next one reads four times as many slots, and its range is eight times as long. Otherwise the range has the same
+ * length.
  */
 function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
   const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);

@@ -85,9 +85,9 @@ const TIME = {
 };
 
 /**
- * SQL for whether an option is as long as the appointment to move. An appointment of one slot of the schedule, without
- * a buffer, can move to an option of any length (`lengthHeld`). With NOT EXISTS instead, Citus would reject the SQL
- * without an appointment to move: it then cannot find the tenant of the inner subquery.
+ * SQL for whether an option is at least as long as the appointment to move. An appointment of one slot of the schedule,
+ * without a buffer, can move to an option of any length (`lengthHeld`). With NOT EXISTS instead, Citus would reject the
+ * SQL without an appointment to move: it then cannot find the tenant of the inner subquery.
  */
 const IS_LONG_ENOUGH = `coalesce((SELECT a.ends_at - a.starts_at <= make_interval(mins => (:minutes::integer[])[${PLACE}])
       OR NOT a.overbooked AND a.visit_ends_at IS NULL
@@ -120,7 +120,7 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
  * - The token is unused. The day has capacity left, and is not in `limited` ({@link limitedDates}).
  * - The practitioner is active, and free from the start of the first slot to the end of the last slot.
  * - The patient is free in the same time, except the buffer.
- * - The option is as long as the appointment to move.
+ * - The option is at least as long as the appointment to move.
  * - `:offer` finds the offer of the service in the slot, and its location and emergency are those of the token.
  *
  * Some slots of an option may no longer exist. So the SQL checks that the last slot ends late enough. To exclude gaps,

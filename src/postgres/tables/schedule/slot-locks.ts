@@ -38,7 +38,7 @@ async function inOrder(transaction: Transaction, statement: Statement): Promise<
 /**
  * Returns a prepared statement. It locks the slots whose ids the query `ids` selects, in the order of the ids, and
  * returns these slots. PostgreSQL evaluates the ARRAY of ids only once. It would evaluate a subquery again after it has
- * waited for a row lock, and a slot that another call booked during the wait would then be missing from the result.
+ * waited for a row lock. A slot that another call booked during the wait would then be missing from the result.
  */
 function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], ids: string) {
   return prepared(names, (parameters) =>

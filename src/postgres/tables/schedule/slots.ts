@@ -74,7 +74,7 @@ export const slotColumns = {
 
 /**
  * Returns the displacement of the appointment that occupies `slots`, as stored in the first `retained` slot. Returns
- * undefined if no slot is `retained`.
+ * undefined if no slot is `retained`. The slots must be ordered by start.
  */
 export function displacementOf(slots: readonly SlotRecord[]): Displacement | undefined {
   const retained = slots.find(({ retainedBy }) => retainedBy !== undefined);

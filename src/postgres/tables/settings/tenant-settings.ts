@@ -18,8 +18,8 @@ export interface TenantSettingsAttributes {
   /** A slot can be booked until this many minutes before its start; undefined for 0. */
   readonly minimumNoticeMinutes: number | undefined;
   /**
-   * An appointment can be cancelled until this many hours before its start; undefined for no limit. Displaced
-   * appointments have no limit. The same applies to `latestRescheduleHours`.
+   * A PENDING or CONFIRMED appointment can be cancelled until this many hours before its start; undefined for no limit.
+   * Displaced appointments have no limit. The same applies to `latestRescheduleHours`.
    */
   readonly latestCancelHours: number | undefined;
   /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
