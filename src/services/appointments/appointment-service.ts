@@ -52,7 +52,7 @@ export function createAppointmentService(
  * - 404 if the appointment does not exist
  * - 409 if the version is stale
  * - 409 if the appointment cannot be rescheduled ({@link requireMovable})
- * - 409 if the settings of the tenant do not allow a reschedule so late
+ * - 409 if the settings of the tenant do not allow a reschedule so late ({@link requireInTime})
  * - 422 if the token has no option for this appointment, 410 if the token has expired
  * - 422 if the appointment has become longer than the option
  * - 409 for conflicts, or 410 if the option is gone ({@link takeSlots})

@@ -80,7 +80,7 @@ export interface ChangedAppointment {
  * - 409 if the transition does not start from the current status
  * - 409 if an appointment to confirm has begun
  * - 409 if it is too early for CHECKED_IN, ATTENDED or NO_SHOW
- * - 409 if it is too late to cancel an appointment that is PENDING or CONFIRMED
+ * - 409 if it is too late to cancel an appointment that is PENDING or CONFIRMED ({@link requireInTime})
  * - 409 if a PENDING appointment is confirmed or checked in and its patient is not active
  */
 export async function moveOn(

@@ -90,8 +90,8 @@ export function withBuffer(durationMinutes: number, bufferMinutes: number): Visi
 }
 
 /**
- * Returns the length of an appointment to move. `minutes` is undefined if the appointment has a single slot of the
- * schedule and no buffer. Such an appointment can move to a slot of any length.
+ * Returns the length of an appointment to move. `minutes` is undefined for an appointment with a single slot, unless it
+ * is overbooked or has a `visitEndsAt`. Such an appointment can move to a slot of any length, even if it is displaced.
  */
 export function lengthHeld(appointment: AppointmentRecord, { length }: readonly SlotRecord[]) {
   const { overbooked, startsAt, endsAt, visitEndsAt } = appointment;

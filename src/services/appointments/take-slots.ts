@@ -139,9 +139,9 @@ export function fill([first, ...others]: readonly SlotRecord[], minutes: number)
 }
 
 /**
- * Returns the placement of an appointment that occupies these slots. The visit takes the first slots that cover
- * `visitMinutes`; the other slots are the buffer. Without `visitMinutes` there is no buffer. Throws an error if there
- * are no slots.
+ * Returns the placement of an appointment that occupies these slots. The slots must be adjacent and ordered by start.
+ * The visit takes the first slots that cover `visitMinutes`; the other slots are the buffer. Without `visitMinutes`
+ * there is no buffer. Throws an error if there are no slots.
  */
 export function placementOf(
   slots: readonly SlotRecord[],

@@ -6,9 +6,12 @@ import { findDueDate } from "../resources/due-date.js";
 export type CorrectedWait = Pick<AppointmentRecord, "id" | "seriesId" | "appointmentTypeId" | "requestedOn">;
 
 /**
- * Returns the due date of an appointment after a change of its type or of the date of its request. Returns undefined if
- * this date is unknown. Of a series, only the first appointment has a due date, because the patient's wait ends with it.
- * The first one is the one with the lowest id, because it was booked first.
+ * Returns the due date of an appointment after a change of its type or of the date of its request. Returns undefined in
+ * these cases, so that the appointment has no due date:
+ * - The date of the request is not known.
+ * - The type has no active opportunity definition.
+ * - The appointment is a later one of a series. The first one has the lowest id, because it was booked first. The
+ *   patient's wait ends with the first one.
  */
 export async function correctedDueDate(
   transaction: Transaction,

@@ -44,15 +44,16 @@ export interface CorrectionRequest {
 
 /**
  * Takes an appointment back one step, and returns it. CHECKED_IN and NO_SHOW become CONFIRMED, and ATTENDED becomes
- * CHECKED_IN. CANCELLED becomes the status before the cancellation.
+ * CHECKED_IN. CANCELLED becomes the status before the cancellation. The appointment loses its cancellation reason, its
+ * no-show reason and their comment; its history keeps them.
  *
  * Throws, in this order:
  * - 404 for an unknown appointment
  * - 409 for a stale version
  * - 409 for a status that cannot go back to `to`
  * - 409 for an erased patient
- * - 409 for a CANCELLED or NO_SHOW appointment with all conflicts: the time is taken, or the day has no capacity left
- * - 409 for a CANCELLED appointment if its patient is not active
+ * - 409 for a CANCELLED or NO_SHOW appointment with all conflicts: the patient of a CANCELLED appointment is not
+ *   active, the time is taken, or the day has no capacity left
  */
 export async function correctStatus(
   call: ReadyCall,
@@ -116,8 +117,9 @@ interface FormerTime {
  * Occupies the time of the practitioner and the patient again. Uses one unit of the day's capacity, except for an
  * overbooked appointment. Throws 409 with all conflicts.
  *
- * Returns the slots of the appointment: the former slots if they still cover its time, otherwise one new slot. A future
- * appointment is displaced if the schedule does not have its slots ({@link retainUnfit}).
+ * Returns the slots of the appointment: the former slots if they still cover its time, otherwise one new slot. The
+ * appointment can be displaced: with a new slot, as {@link insertOwnSlot} says; if it is in the future, also if the
+ * schedule does not have its slots ({@link retainUnfit}).
  */
 async function takeTimeAgain(
   call: ReadyCall,

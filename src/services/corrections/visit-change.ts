@@ -26,7 +26,11 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
 
 /**
  * Changes the service, appointment type, duration, modality or join link of an unfinished appointment, and returns the
- * appointment. Its start and practitioner stay the same.
+ * appointment. Its start and practitioner stay the same. What else changes:
+ * - If the request has a service, `firstVisit` is determined again.
+ * - If the request has a type, the due date and the buffer are determined again. If it has no duration, the duration
+ *   becomes that of the type.
+ * - A visit that is not by video loses its join link.
  *
  * Throws:
  * - 404 for an unknown appointment, service or type

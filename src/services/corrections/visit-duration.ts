@@ -36,7 +36,7 @@ export interface LockedDuration {
  * - whether the patient is busy during the visit, which ends before the buffer
  * - whether the slots are up to date
  *
- * If it is not in the schedule, reads only whether the patient is busy during the visit.
+ * If the first of the `held` slots is not in the schedule, reads only whether the patient is busy during the visit.
  */
 export async function lockForDuration(
   call: ReadyCall,
@@ -79,8 +79,9 @@ export async function lockForDuration(
  * - 409 if the slots of the appointment are no longer in the schedule
  * - 409 with all conflicts if the time from the start to the new end is not free; for an overbooked appointment, only
  *   its patient must be free
- * - 422 if there are no adjacent slots up to the new end, if it needs more slots and they are not up to date, or if an
- *   overbooked appointment would end on another day
+ * - 422 if there are no adjacent slots up to the new end
+ * - 422 if the appointment needs further slots, and the slots of its date are not up to date
+ * - 422 if an overbooked appointment would end on another day
  */
 export function changeDuration(
   { transaction, newId }: ReadyCall,

@@ -11,8 +11,8 @@ import { listMatches } from "./slot-matches.js";
 import { changeWish } from "./wish-change.js";
 
 /**
- * Creates the service for the waitlist and the user-attention cases at the clinic's desks. No operation changes a
- * closed entry or case. `now` returns milliseconds since the epoch.
+ * Creates the service for the waitlist and the user-attention cases at the clinic's desks. None of its operations
+ * changes a closed entry or case. `now` returns milliseconds since the epoch.
  */
 export function createDeskService(now: () => number): Implementation<typeof DeskService> {
   return {

@@ -38,8 +38,9 @@ interface Exchange {
 }
 
 /**
- * Moves displaced appointments to another practitioner. Each appointment keeps its time. An appointment is displaced if
- * its slots are no longer in the schedule. If one appointment cannot move, the others still can.
+ * Moves displaced appointments to another practitioner. Each appointment keeps its time, and gets the current location
+ * of its program. An appointment is displaced if its slots are no longer in the schedule. If one appointment cannot
+ * move, the others still can.
  *
  * `choices` names the appointments. Returns one outcome for each, in the same order. Throws 404 if the practitioner
  * does not exist, and 422 if the practitioner is not active.

@@ -33,8 +33,9 @@ interface Exchange {
  * Throws 404 for an unknown program or practitioner. Throws 422 for an inactive practitioner, and for a span that does
  * not start in the future. Throws 409 if:
  * - an appointment is displaced, overbooked, CHECKED_IN, ATTENDED or not wholly in the span
- * - a practitioner has no slots at the time of an appointment of the other practitioner, or these slots are not up to
- *   date, or the practitioner is not free at that time
+ * - the practitioner who takes over an appointment has no slots of its rule that cover exactly its time
+ * - these slots are not up to date
+ * - this practitioner has a hold at that time, or an appointment that is not exchanged
  * - the appointments in the span change during the call
  */
 export async function swapPractitioners(

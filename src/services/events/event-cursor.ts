@@ -6,8 +6,8 @@ const BYTES = 1 + 16 + 8;
 /**
  * Encodes a cursor as text that is opaque to callers. A cursor becomes invalid if events after it are no longer kept,
  * or if the feed gets a new id. It is also invalid while its position is after the end of the feed, as can happen after
- * a restore from a backup. The text is neither encrypted nor secret, because the access token
- * decides what a caller can read.
+ * a restore from a backup. The text is neither encrypted nor secret, because the access token decides what a caller can
+ * read.
  */
 export function toCursor({ feedId, position }: FeedCursor): string {
   const bytes = Buffer.alloc(BYTES);

@@ -34,7 +34,8 @@ const RETRY_OUTDATED_MS = 60_000;
  * - if the slot is beyond the horizon of the program: when the horizon reaches the slot
  * - if the slot is outdated (a change of the program was not yet applied to it): a minute later
  * - if holds prevent the offer: when these holds expire
- * - otherwise (no entry fits, or the slot is not free): when the slot starts, so that the job stops the offers
+ * - otherwise (no entry fits, or the slot is not open, see {@link OfferableSlot}): when the slot starts, so that the
+ *   job stops the offers
  *
  * Throws a CupoError if the slot, the patient or the waitlist entry changed after they were read.
  */

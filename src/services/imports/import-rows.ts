@@ -85,8 +85,9 @@ export async function importRows(batch: ImportBatch, rows: ValidatedRows, clock:
 }
 
 /**
- * Locks the programs of the appointments, then the patients of the entries and the appointments. Each import locks only
- * the rows that it needs. One after the other, they would not keep to the order of `tables/locks.ts`.
+ * If a batch has waitlist entries and appointments, locks the programs of the appointments, then the patients of both.
+ * Otherwise the import of the entries would lock patients before the import of the appointments locks programs, against
+ * the order of `tables/locks.ts`.
  */
 async function lockInOrder(
   batch: ImportBatch,

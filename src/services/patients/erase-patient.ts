@@ -24,7 +24,7 @@ import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { refuseNaming } from "./erasure-reason.js";
 import { refuseMerged } from "./patient-record-methods.js";
 
-/** The result of an erasure: the change record of the patient, and the ids of the changed resources. */
+/** The result of an erasure: the change record of the patient, and the ids of the changed resources, except holds. */
 export interface Erasure {
   readonly record: PatientChangeRecord;
   readonly mergedIds: readonly string[];
@@ -40,7 +40,8 @@ const MAX_REPORTED = 100;
 /**
  * Erases the personal data of a patient and of all patients who were merged into this patient. Appointments, cases and
  * waitlist entries remain without their texts. Open waitlist entries are closed, notes are marked as removed, and holds
- * are deleted. Returns the new change record and the ids of the changed resources.
+ * are deleted. Stored responses about the person are erased too. Returns the new change record and the ids of the
+ * changed resources, except holds.
  *
  * Throws, in this order:
  * - 404 if the patient does not exist or was already erased

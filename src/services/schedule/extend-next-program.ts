@@ -17,8 +17,9 @@ import { inputsWithin, MAX_SLOTS_IN_PART, nextPartOf, type PlanPart, throughLast
 import { planOn, readPlanInputs } from "./plan-slots.js";
 
 /**
- * The result of {@link extendNextProgram}. ADDED: all slots of a program through the date `through` now exist. Some of
- * them are new, unless no rule has slots on the added dates.
+ * The result of {@link extendNextProgram}. ADDED: the next part of a schedule was made ({@link nextPartOf}), and all
+ * slots of the program through the date `through` now exist. The new slots can be on a date after `through`, if some
+ * practitioners still lack their slots of that date.
  */
 export type Turn =
   | { readonly kind: "ADDED"; readonly programId: string; readonly through: string }
@@ -87,8 +88,8 @@ async function countRoom(transaction: Transaction, maxOpenSlots: number, nowMs: 
 }
 
 /**
- * Withdraws the slots on `dates` and later that do not fit the rules and practitioners of a program. Rules have slots on
- * `dates` only. Records that the program has no outdated slots.
+ * Withdraws slots of a program from the first of `dates` on: those that do not fit its rules and practitioners, and all
+ * slots of rules after the last of `dates`. Records that the program has no outdated slots.
  */
 async function withdrawOutdated(
   transaction: Transaction,

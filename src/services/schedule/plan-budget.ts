@@ -32,7 +32,10 @@ export interface PlanChange {
   readonly field: string;
 }
 
-/** The request fields that can give a rule more slots. The field that most likely did so comes first. */
+/**
+ * The request fields that can make the plan of a rule larger. The field that most likely did so comes first. The fields
+ * about holidays are not among them, because {@link largestPlan} ignores holidays.
+ */
 const CAN_ENLARGE = [
   "slotDurationMinutes",
   "startsAtLocal",

@@ -56,8 +56,8 @@ const CAN_OVERLAP = [
 ] as const;
 
 /**
- * Checks a complete rule, alone and against the other rules of its program (specification section 4.7, rule 1). The
- * transaction must have locked the program, so that no other rule changes.
+ * Checks a complete rule, alone and against the other rules of its program (specification section 4.7, rule 1). A
+ * transaction that writes the rule must lock the program first, so that no other rule changes.
  *
  * Throws 422 with every problem of the rule itself. If there is no such problem, but the rule overlaps another one,
  * throws 422 with the first overlap. The field is the first one in {@link CAN_OVERLAP} that `sent` also has, or else

@@ -46,8 +46,9 @@ export interface SchedulePorts {
 const MAX_RULES = 500;
 
 /**
- * Returns the service that creates and reads programs and their rules, replaces their services, and manages holidays,
- * slots and horizons. It also reads the practitioners of a program and previews changes of its schedule.
+ * Returns the service that creates and reads programs and their rules, replaces their services, and manages slots and
+ * horizons. It also lists, updates and seeds holidays, reads the practitioners of a program, and previews changes of
+ * its schedule.
  */
 export function createProgramService({ now, slotLimits }: SchedulePorts): Implementation<typeof ProgramService> {
   return {

@@ -16,7 +16,8 @@ export interface Replacement {
   readonly expectedVersion: number;
   /**
    * References to the services or practitioners in `ids`. The 404 error names the field of each unusable reference. A
-   * reference is unusable if it does not exist. It is also unusable if a caller who sees the program cannot see it.
+   * reference is unusable if its resource does not exist for the caller. It is also unusable if some callers can see
+   * the program but not this resource.
    */
   readonly references: readonly Reference[];
 }

@@ -88,8 +88,8 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
 
 /**
  * The opportunity indicators count the days that patients wait for a visit. The wait ends on the local date of the
- * appointment. This date can be after today, because an appointment can become ATTENDED before its start. It is at most
- * this many days after today.
+ * appointment. This date can be after today, because an appointment can be imported as ATTENDED before its start. It is
+ * at most this many days after today.
  */
 const LAST_WAIT_DAYS = 2;
 

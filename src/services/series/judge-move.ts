@@ -116,8 +116,8 @@ export function judgeMove(
 
 /**
  * Returns the moves with the conflicts between their new times. The practitioner of a move is busy with an earlier move
- * until its buffer ends, the patient until its visit ends. Such moves can only meet if they leave different
- * practitioners or programs.
+ * until its buffer ends, the patient until its visit ends. All moves shift by the same time. So two new times can
+ * overlap only if the appointments had different practitioners or programs before.
  */
 export function judgeTogether<Place extends JudgedPlace>(moves: readonly Place[]): readonly Place[] {
   return moves.map((move, index) => {

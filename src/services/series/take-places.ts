@@ -84,8 +84,8 @@ export function runsOf(places: readonly FoundPlace[]): readonly SlotRun[] {
 }
 
 /**
- * Returns the locked slots of a requested time and the conflicts at this time. Does not check the capacity of the day;
- * {@link takePlaces} does.
+ * Returns the locked slots of a requested time and the conflicts at this time. An appointment to move may take its own
+ * slots again, but must begin with another slot. Does not check the capacity of the day; {@link takePlaces} does.
  */
 export function judgePlace(
   { field, run, minutes, visitMinutes }: FoundPlace,

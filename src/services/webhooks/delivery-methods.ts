@@ -82,7 +82,7 @@ async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyC
 /**
  * Moves a webhook to the cursor of the request, so that the events after the cursor are sent again. If the webhook is
  * not active, the events are sent when it becomes active. Deletes the pending deliveries after the cursor, because
- * their events get new deliveries. Keeps the events of tests.
+ * their events get new deliveries. Keeps the deliveries of tests.
  *
  * Throws, in this order:
  * - 422 if `cursor` is malformed
