@@ -68,8 +68,7 @@ export function requireInTime(...terms: Parameters<typeof lateConflicts>): void 
  * Returns a conflict TOO_LATE on `field` if an appointment begins in less than `hours` hours. Returns no conflict:
  * - without `hours`
  * - for supervisors
- * - for an appointment that a change of the schedule displaced ({@link displacementOf}), because the patient did not
- *   cause that change
+ * - for a displaced appointment ({@link displacementOf}), because its patient did not cause the displacement
  */
 export function lateConflicts(
   { startsAt }: Pick<AppointmentRecord, "startsAt">,

@@ -101,9 +101,9 @@ export function lengthHeld(appointment: AppointmentRecord, { length }: readonly 
 }
 
 /**
- * Requires that an option is at least as long as the appointment to move ({@link lengthHeld}). Otherwise throws 422: the
- * appointment has become longer since the search. Accepts an option of any length if `lengthHeld` returns no minutes.
- * `held` are the slots of the appointment.
+ * Requires that an option is at least as long as the appointment to move ({@link lengthHeld}). Otherwise throws 422:
+ * the appointment has become longer since the search. Accepts an option of any length if `lengthHeld` returns no
+ * minutes. `held` are the slots of the appointment.
  */
 export function requireLength(
   { minutes }: Pick<OptionClaims, "minutes">,

@@ -48,8 +48,8 @@ const MAX_YEARS = 2;
  * - the request date of the replaced appointment, or its creation date if it has no request date
  *
  * The due date follows from the active opportunity definition of the appointment type; without one, there is no due
- * date. The default of the desired date is the first date of the waitlist entry, but at least the date on which the wait
- * begins. Without an entry, it is the desired date of the replaced appointment.
+ * date. The default of the desired date is the first date of the waitlist entry, but at least the date on which the
+ * wait begins. Without an entry, it is the desired date of the replaced appointment.
  */
 export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
   const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;
@@ -133,8 +133,8 @@ export function dateErrors(
 }
 
 /**
- * Returns an error if a date is before `first` or after `last`. Its message has `shownFirst` in place of `first`: `first`
- * can be a value of the request, and a message must not repeat such a value.
+ * Returns an error if a date is before `first` or after `last`. Its message has `shownFirst` in place of `first`:
+ * `first` can be a value of the request, and a message must not repeat such a value.
  */
 function outside(
   field: string,

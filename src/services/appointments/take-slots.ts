@@ -106,6 +106,7 @@ export async function takeSlots(
  * If the option is gone, throws 409 with the conflicts in `found`, or 410 if `found` is empty. It is gone if:
  * - the token was already used, or its hold has ended or expired
  * - a slot has started, or the practitioner is not active
+ * - the principal is not offered the service in the first slot now ({@link findOffer})
  * - the slots or the offer of the service have changed since the search
  */
 export function requireSlots(

@@ -9,8 +9,8 @@ import { requireFound } from "../resources/preconditions.js";
 import { findOptions } from "./option-search.js";
 
 /**
- * Returns one page of the options that match a waitlist entry. Throws 404 if the entry does not exist, and 409 if it is
- * closed. Then throws 404, 409 or 422 like {@link findOptions}.
+ * Returns one page of the options that match a waitlist entry. Omits emergency programs. Throws 404 if the entry does
+ * not exist, and 409 if it is closed. Then throws 404, 409 or 422 like {@link findOptions}.
  */
 export async function matchWaitlistEntry(
   request: MatchWaitlistEntryRequestValid,

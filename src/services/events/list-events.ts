@@ -15,9 +15,9 @@ const MAX_SCANNED = 1_000;
  * Returns one page of the feed: events of the requested types that the caller may see. The page can be short or empty
  * although `hasMore` is true. With the start NOW, the page is always empty.
  *
- * First assigns positions to at most 1,000 committed events that have none yet ({@link readPlaced}). With the start NOW,
- * assigns positions to all of them ({@link readEndOfFeed}). Throws 422 for an invalid cursor. Throws 409 if the feed
- * cannot continue after the cursor ({@link requireContinuation}).
+ * First assigns positions to at most 1,000 committed events that have none yet ({@link readPlaced}). With the start
+ * NOW, assigns positions to all of them ({@link readEndOfFeed}). Throws 422 for an invalid cursor. Throws 409 if the
+ * feed cannot continue after the cursor ({@link requireContinuation}).
  */
 export async function listEvents(request: ListEventsRequest, call: ReadyCall) {
   const { resourceTypes } = request;

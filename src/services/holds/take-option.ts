@@ -48,8 +48,9 @@ export interface HeldOption {
 export type HoldingCall = Pick<ReadyCall, "transaction" | "principal" | "newId" | "effects">;
 
 /**
- * Returns the error to throw in place of `error`. Called only for errors of the option itself, such as a taken slot,
- * and not for errors of its patient or appointment.
+ * Returns the error to throw in place of `error`. Called for errors of the option itself: it is gone, its time is
+ * taken, its practitioner or patient is busy then, or its day is full. Not called for other errors of the patient or
+ * the appointment.
  */
 export type Judge = (error: unknown) => unknown;
 

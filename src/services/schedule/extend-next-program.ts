@@ -42,8 +42,8 @@ export type Turn =
 const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
- * Finds the next program that has outdated slots or needs slots ({@link lockNextDueProgram}). Skips locked programs. Then
- * does one of these:
+ * Finds the next program that has outdated slots or needs slots ({@link lockNextDueProgram}). Skips locked programs.
+ * Then does one of these:
  * - If a change of its rules or practitioners left outdated slots, withdraws those that no longer fit
  *   ({@link withdrawSlots}).
  * - Otherwise adds the next slots to its schedule ({@link nextPartOf}). Adds none if the tenant has reached its limit

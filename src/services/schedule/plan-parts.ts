@@ -53,8 +53,8 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 }
 
 /**
- * Returns the plan up to the last date that can have slots ({@link widestSpan}). The added dates have no slots of rules.
- * They can have slots of appointments outside the schedule, such as imported ones.
+ * Returns the plan up to the last date that can have slots ({@link widestSpan}). The added dates have no slots of
+ * rules. They can have slots of appointments outside the schedule, such as imported ones.
  */
 export function throughLastDate(plan: ProgramPlan, nowMs: number): ProgramPlan {
   return { ...plan, through: laterDate(plan.through, widestSpan(nowMs).through) };

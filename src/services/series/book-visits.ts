@@ -163,7 +163,7 @@ function once(errors: readonly FieldError[]): FieldError[] {
  * Returns the visits, adjusted as if the earlier visits of the same patient in this call were already booked:
  * - The counts of the limits include the earlier visits.
  * - `firstVisit` becomes false if an earlier visit is in the same calendar year.
- * - The limit of no-shows is checked only for a patient's first visit in this call, so that an error names it once.
+ * - The limit of no-shows is checked only for the earliest of a patient's visits, so that an error names it once.
  */
 function countOneAfterTheOther(visits: readonly ReadVisit[]): readonly ReadVisit[] {
   return visits.map((read, index) => {

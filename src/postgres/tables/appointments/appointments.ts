@@ -17,9 +17,9 @@ export interface AppointmentPlacement {
   /** The end of the appointment's slots. The buffer is the time from `visitEndsAt`, if defined, to this time. */
   readonly endsAt: Date;
   /**
-   * The end of the visit for the patient. Undefined without a buffer, and for overbooked and imported appointments. Equal
-   * to `endsAt` in two cases: the buffer ends in the same slot as the visit, or an appointment without a buffer was
-   * restored and its former slots no longer exist.
+   * The end of the visit for the patient. Undefined without a buffer, and for overbooked and imported appointments.
+   * Equal to `endsAt` in two cases: the buffer ends in the same slot as the visit, or an appointment without a buffer
+   * was restored and its former slots no longer exist.
    */
   readonly visitEndsAt: Date | undefined;
 }

@@ -106,8 +106,9 @@ const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_mi
   WHERE t.tenant_id = :tenantId AND t.id = :appointmentTypeId::uuid)`;
 /**
  * SQL for the number of minutes from the start of the appointment to move to its `visit_ends_at`. NULL without an
- * appointment or a `visit_ends_at`. The number can be 0, negative, or more than the duration, because `visit_ends_at` may
- * lie outside of the appointment. If no slot starts within this number of minutes, the visit ends with the last slot.
+ * appointment or a `visit_ends_at`. The number can be 0, negative, or more than the duration, because `visit_ends_at`
+ * may lie outside of the appointment. If no slot starts within this number of minutes, the visit ends with the last
+ * slot.
  */
 export const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId)`;

@@ -84,8 +84,9 @@ function partsOf(person: Person, time: ComparedTime) {
 }
 
 /**
- * Returns whether a live appointment ({@link isLive}) or a live hold of a person overlaps a time. A hold is live until it
- * ends or expires. For a patient, appointments and holds end without their buffer. Ignores the appointment `exceptId`.
+ * Returns whether a live appointment ({@link isLive}) or a live hold of a person overlaps a time. A hold is live until
+ * it ends or expires. For a patient, appointments and holds end without their buffer. Ignores the appointment
+ * `exceptId`.
  */
 export async function isBusy(
   transaction: Transaction,

@@ -15,8 +15,8 @@ export interface Visit {
 
 /**
  * Returns whether the patient has no other appointment for the healthcare service in the calendar year of a visit,
- * before or after the visit. Appointments with status CANCELLED or NO_SHOW and the appointments `exceptIds` do not count.
- * Call this after locking the patient.
+ * before or after the visit. Appointments with status CANCELLED or NO_SHOW and the appointments `exceptIds` do not
+ * count. Call this after locking the patient.
  */
 export async function isFirstVisit(
   transaction: Transaction,

@@ -76,8 +76,8 @@ const begins = (row: string) => `${row}.starts_at >= :from::timestamptz AND ${ro
   AND (:practitionerId::uuid IS NULL OR ${row}.practitioner_id = :practitionerId::uuid)`;
 
 /**
- * SQL of {@link readOccupancy}. Subtracts the held slots from the open slots. A slot that has not begun is held if a live
- * hold of its practitioner overlaps it, also a hold in another program.
+ * SQL of {@link readOccupancy}. Subtracts the held slots from the open slots. A slot that has not begun is held if a
+ * live hold of its practitioner overlaps it, also a hold in another program.
  */
 const OCCUPANCY = `WITH p AS MATERIALIZED (
     SELECT id, location_id, active FROM programs WHERE tenant_id = :tenantId

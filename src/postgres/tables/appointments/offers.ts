@@ -67,7 +67,7 @@ const offerOfSlot = prepared(
 /**
  * Returns the offer of a healthcare service in a slot. Does not check whether the slot is free or the practitioner is
  * active. Returns undefined in these cases:
- * - The principal cannot book the service in the program of the slot.
+ * - The slot does not exist, or the principal cannot book the service in its program.
  * - The slot is not up to date ({@link IS_UP_TO_DATE}).
  * - `at` is defined, and the slot starts after the booking horizon or within the minimum notice of its program, both
  *   counted from `at`.
@@ -97,8 +97,8 @@ export async function findProgramOffer(
 }
 
 /**
- * Selects the appointments on dates with outdated slots. An appointment has the alias `s`, because {@link IS_UP_TO_DATE}
- * reads `s.local_date`.
+ * Selects the appointments on dates with outdated slots. An appointment has the alias `s`, because
+ * {@link IS_UP_TO_DATE} reads `s.local_date`.
  */
 const outdated = prepared(["tenantId", "ids"], (names) =>
   sql.raw(

@@ -28,9 +28,9 @@ const NOTICE = "coalesce(p.minimum_notice_minutes, t.minimum_notice_minutes, 0)"
 const TODAY = "(?::timestamptz AT TIME ZONE 'America/Bogota')::date";
 
 /**
- * Returns SQL for a time range. A slot of a program `p` can be booked at the instant `now` only if it starts in this
- * range. `opens` is inclusive, `closes` is exclusive. `t` is the row of the tenant's settings. Slots that are not up to
- * date ({@link IS_UP_TO_DATE}) are outside the range.
+ * Returns SQL for a time range. A slot of a program `p` is offered at the instant `now` only if it starts in this
+ * range. Bookings and moves to a stated time ignore the minimum notice. `opens` is inclusive, `closes` is exclusive.
+ * `t` is the row of the tenant's settings. Slots that are not up to date ({@link IS_UP_TO_DATE}) are outside the range.
  */
 export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; readonly closes: Knex.Raw } {
   return {
@@ -43,7 +43,7 @@ export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; rea
 }
 
 /**
- * SQL for the first instant at which a slot `s` of a program `p` can be booked. {@link OFFERED_UNTIL} is SQL for the
+ * SQL for the first instant at which a slot `s` of a program `p` is offered. {@link OFFERED_UNTIL} is SQL for the
  * last instant. Neither checks {@link IS_UP_TO_DATE}. `t` is the row of the tenant's settings.
  */
 export const OFFERED_FROM = `(s.local_date - ${HORIZON_OF_PROGRAM})::timestamp AT TIME ZONE 'America/Bogota'`;

@@ -46,8 +46,8 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 
 /**
  * Locks the program of the tenant that is due for a job and whose schedule ends first. Returns its id. Programs with
- * outdated slots come before all others, because comparing these slots needs no room for more. Skips programs that other
- * transactions have locked. Returns undefined if no program is left.
+ * outdated slots come before all others, because comparing these slots needs no room for more. Skips programs that
+ * other transactions have locked. Returns undefined if no program is left.
  *
  * An active program is due in two cases:
  * - It has outdated slots.

@@ -11,7 +11,10 @@ export interface ProgramAttributes {
   readonly active: boolean;
   /** The program can be booked for today and this many days after it. If undefined, the tenant's setting applies. */
   readonly horizonDays: number | undefined;
-  /** A slot can be booked until this many minutes before its start. If undefined, the tenant's setting applies. */
+  /**
+   * A slot is offered until this many minutes before its start. Bookings and moves to a stated time ignore this limit.
+   * If undefined, the tenant's setting applies.
+   */
   readonly minimumNoticeMinutes: number | undefined;
 }
 

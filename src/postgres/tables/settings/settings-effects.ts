@@ -6,14 +6,14 @@ import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 import type { TenantSettingsAttributes } from "./tenant-settings.js";
 
 /**
- * The settings for when a slot can be booked: at most `horizonDays` days ahead, and at least `minimumNoticeMinutes`
+ * The settings for when a slot is offered: at most `horizonDays` days ahead, and at least `minimumNoticeMinutes`
  * minutes before its start.
  */
 export type BookingWindow = Pick<TenantSettingsAttributes, "horizonDays" | "minimumNoticeMinutes">;
 
 /** The effects of a change of the {@link BookingWindow}. Slots and appointments of inactive programs do not count. */
 export interface WindowEffects {
-  /** The number of free slots that can be booked before the change but not after the change. */
+  /** The number of free slots that are offered before the change but not after the change. */
   readonly hiddenSlots: number;
   /** The number of PENDING and CONFIRMED appointments that start after the last day that the new horizon allows. */
   readonly appointmentsBeyond: number;

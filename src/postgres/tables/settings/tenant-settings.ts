@@ -15,7 +15,10 @@ export interface TenantSettingsAttributes {
   readonly freedSlotOfferMinutes: number | undefined;
   /** How many days after today can be booked; undefined for 90. */
   readonly horizonDays: number | undefined;
-  /** A slot can be booked until this many minutes before its start; undefined for 0. */
+  /**
+   * A slot is offered until this many minutes before its start; undefined for 0. Bookings and moves to a stated time
+   * ignore this limit.
+   */
   readonly minimumNoticeMinutes: number | undefined;
   /**
    * A PENDING or CONFIRMED appointment can be cancelled until this many hours before its start; undefined for no limit.
