@@ -119,8 +119,9 @@ async function replaceCoveredServices(
 }
 
 /**
- * Returns the services that a contract covers. Throws 404 if the contract does not exist or the caller may not see it.
- * One query reads the service ids and the version, so that the ids belong to this version.
+ * Returns the services that a contract covers. An empty list means that the contract covers every service. Throws 404
+ * if the contract does not exist or the caller may not see it. One query reads the service ids and the version, so that
+ * the ids belong to this version.
  */
 async function getCoveredServices(
   { contractId }: GetCoveredServicesRequestValid,

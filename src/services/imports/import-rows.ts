@@ -85,9 +85,9 @@ export async function importRows(batch: ImportBatch, rows: ValidatedRows, clock:
 }
 
 /**
- * If a batch has waitlist entries and appointments, locks the programs of the appointments, then the patients of both.
- * Otherwise the import of the entries would lock patients before the import of the appointments locks programs, against
- * the order of `tables/locks.ts`.
+ * If a batch has both waitlist entries and appointments, locks the programs of the appointments, then the patients of
+ * all rows. Without these locks, `importWaitlistEntries` would lock patients before `importAppointments` locks
+ * programs. The order of `tables/locks.ts` forbids that.
  */
 async function lockInOrder(
   batch: ImportBatch,

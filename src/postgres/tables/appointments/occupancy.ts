@@ -21,7 +21,8 @@ export interface OccupancyQuery {
 
 /**
  * Occupancy of a practitioner in a program on a local date, and the capacity of the program on that date. `open`,
- * `held` and `passed` count slots. `booked` and `displaced` count appointments.
+ * `held` and `passed` count free slots, each slot once. `booked` and `displaced` count appointments, each appointment
+ * once.
  */
 export interface OccupancyRecord {
   /** YYYY-MM-DD, local in America/Bogota. */
@@ -29,7 +30,7 @@ export interface OccupancyRecord {
   readonly programId: string;
   readonly locationId: string;
   readonly practitionerId: string;
-  /** The number of free slots that start later than now and are not held. `held` counts such slots that are held. */
+  /** The number of free slots that start later than now and that no hold reserves. `held` counts the reserved ones. */
   readonly open: number;
   readonly held: number;
   readonly passed: number;
