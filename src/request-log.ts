@@ -49,8 +49,8 @@ export function logged(handle: HttpHandler, logger: Logger, observer?: RequestOb
 }
 
 /**
- * Returns a handler that calls `handle`. If `handle` throws, the process goes on: the returned handler logs the error and
- * cuts the answer ({@link cutResponse}).
+ * Returns a handler that calls `handle`. If `handle` throws, the process goes on: the returned handler logs the error
+ * and cuts the answer ({@link cutResponse}).
  */
 export function contained(handle: HttpHandler, logger: Logger): HttpHandler {
   return (request, response) => {

@@ -17,7 +17,8 @@ export interface AnnouncePorts {
 /**
  * Announces the addresses of the service: as text if people read the output ({@link isReadByPeople}), otherwise as a
  * log line. With the development issuer, the text also contains a command for a first request, and a second log line
- * says how to print a token. The command contains a signed token only on a terminal, because other output may be stored.
+ * says how to print a token. The command contains a signed token only on a terminal, because other output may be
+ * stored.
  */
 export async function announceStart(
   config: Pick<Config, "issuer" | "logFormat">,

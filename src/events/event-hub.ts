@@ -39,8 +39,8 @@ export interface EventHubPorts {
   readonly findChanged: (known: ReadonlyMap<string, number>) => Promise<ReadonlySet<string>>;
   readonly listen: (onChanged: (tenantIds: readonly string[]) => void) => Listening;
   /**
-   * Called with the error of a failed background read or poll, or of a failed end of the notifications. Later errors are
-   * not reported until a poll succeeds.
+   * Called with the error of a failed background read or poll, or of a failed end of the notifications. Later errors
+   * are not reported until a poll succeeds.
    */
   readonly onError: (error: unknown) => void;
 }

@@ -38,8 +38,8 @@ const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex")
 /**
  * Serves HTTP/2 (RFC 9113).
  * - A stream whose request is incomplete after `requestMs` is cancelled.
- * - A session is ended after `sessionIdleMs` without a stream. After `sessionStalledMs` without a frame, its open streams
- *   are cancelled and it is ended.
+ * - A session is ended after `sessionIdleMs` without a stream. After `sessionStalledMs` without a frame, its open
+ *   streams are cancelled and it is ended.
  * - CONNECT, and headers of more than `maxHeaderBytes`, are answered by `socketError`. Above twice that size Node
  *   resets the stream of a client that has acknowledged SETTINGS_MAX_HEADER_LIST_SIZE.
  * - Expectations other than 100-continue are ignored.

@@ -3,8 +3,8 @@ import type { FieldError } from "../errors.js";
 /** The maximum number of errors in a Problem. */
 export const MAX_ERRORS = 100;
 /**
- * The maximum number of errors in the details of a gRPC error. gRPC sends details in trailers, and some clients accept at
- * most 8 KiB of trailers.
+ * The maximum number of errors in the details of a gRPC error. gRPC sends details in trailers, and some clients accept
+ * at most 8 KiB of trailers.
  */
 export const MAX_ERRORS_IN_TRAILERS = 20;
 

@@ -33,8 +33,8 @@ export function isJsonQuery(query: ConnectQuery): boolean | undefined {
  * `maxBytes` before and after decompression (connectrpc.com/docs/protocol, "Unary-Get-Request").
  *
  * Rejects with:
- * - MALFORMED for a query without `message`, with a known parameter that is repeated, or with a wrong value of `connect`
- *   or `base64`; does not check the value of `encoding`
+ * - MALFORMED for a query without `message`, with a known parameter that is repeated, or with a wrong value of
+ *   `connect` or `base64`; does not check the value of `encoding`
  * - MALFORMED for bytes that cannot be decompressed, or for a request with a body
  * - Code.Unimplemented for an unknown compression
  * - TOO_LONG for a message above the limit

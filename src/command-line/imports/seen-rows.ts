@@ -53,8 +53,8 @@ export class SeenRows {
    *   earlier row. The service already knows that resource, so the error means that the caller may not see it.
    * - An error is added if an earlier row has the same kind and id.
    * - An error is added if the row and an earlier row are active patients with the same identity document.
-   * - An error is added if the appointment in the row overlaps the appointment of an earlier row, and both have the same
-   *   patient or practitioner. This is checked only if the row has no other error and was not imported before.
+   * - An error is added if the appointment in the row overlaps the appointment of an earlier row, and both have the
+   *   same patient or practitioner. This is checked only if the row has no other error and was not imported before.
    *
    * No error is added to a field that already has one.
    */

@@ -5,7 +5,8 @@ export interface Inspection {
   /**
    * Returns the rows of one query, which runs in its own read-only transaction. The settings of the database and of the
    * role do not change the text of the rows, and do not end the query: see {@link SETTINGS} and {@link NO_TIMEOUT}.
-   * Rejects if a statement is not answered within 10 s. BEGIN, the settings, the query and ROLLBACK each have this limit.
+   * Rejects if a statement is not answered within 10 s. BEGIN, the settings, the query and ROLLBACK each have this
+   * limit.
    */
   rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**

@@ -56,7 +56,8 @@ function successContent({ method, responseBody }: OpenApiRoute, schemas: Message
 }
 
 /**
- * Returns the schema of a response body that consists of one field. If the field can be absent, the body is `null` then.
+ * Returns the schema of a response body that consists of one field. If the field can be absent, the body is `null`
+ * then.
  */
 function responseField(field: DescField, schemas: MessageSchemas): JsonObject {
   const schema = fieldBody(field, "response", schemas, []);

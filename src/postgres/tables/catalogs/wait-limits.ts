@@ -61,8 +61,8 @@ export type WaitLimitSubject =
  * - a definition without an owner
  *
  * `from` and `through` are the earliest and the latest local date on which a wait begins. The result has the holidays
- * after `from`. The last of them is at most 100 + 3 × `maxWaitDays` days after `through`. That is enough for every wait,
- * unless more than half of the workdays are holidays.
+ * after `from`. The last of them is at most 100 + 3 × `maxWaitDays` days after `through`. That is enough for every
+ * wait, unless more than half of the workdays are holidays.
  */
 export async function readWaitLimit(
   transaction: Transaction,

@@ -25,8 +25,8 @@ const BUSY = busyTime("practitioner_id", {
 });
 
 /**
- * SQL for the total length of a practitioner's free slots in the program of the appointment `t`, within the time of `t`.
- * Only slots of one rule are added up, and the longest total counts. Slots of a practitioner in one program never
+ * SQL for the total length of a practitioner's free slots in the program of the appointment `t`, within the time of
+ * `t`. Only slots of one rule are added up, and the longest total counts. Slots of a practitioner in one program never
  * overlap. So slots that are together as long as `t` cover all of `t`.
  */
 const FREE_TIME = `(SELECT max(of_rule.length) FROM (SELECT sum(s.ends_at - s.starts_at) AS length FROM slots s

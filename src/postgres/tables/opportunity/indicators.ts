@@ -56,8 +56,8 @@ export interface GroupRecord extends Group {
 /**
  * Returns the sums of at most `query.limit` groups, ordered by the attributes of the group. Omits groups whose sums are
  * all 0: their appointments may have moved to other groups. Adds up the rows of `opportunity_summaries` and the changes
- * in `opportunity_changes`. These changes are not in the summaries yet. While the summaries of the tenant are incomplete,
- * the sums come from the tenant's appointments instead.
+ * in `opportunity_changes`. These changes are not in the summaries yet. While the summaries of the tenant are
+ * incomplete, the sums come from the tenant's appointments instead.
  */
 export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
   const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}

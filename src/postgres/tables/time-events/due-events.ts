@@ -83,8 +83,8 @@ export function lockExpiredEntries(transaction: Transaction, from: string, today
 }
 
 /**
- * Returns for each of these appointments when its start was last set: by the booking or import, or by the last change of
- * the start. Omits an appointment if its history has neither.
+ * Returns for each of these appointments when its start was last set: by the booking or import, or by the last change
+ * of the start. Omits an appointment if its history has neither.
  */
 export async function findPlacedTimes(
   transaction: Transaction,

@@ -117,7 +117,8 @@ export interface StoredCursor {
 
 /**
  * Moves the cursor of a leased webhook and returns true. Returns false and changes nothing if the webhook's lease is no
- * longer `leaseId`, its cursor is no longer `from`, the webhook was changed, or the webhook or its tenant is not active.
+ * longer `leaseId`, its cursor is no longer `from`, the webhook was changed, or the webhook or its tenant is not
+ * active.
  */
 export async function advanceWebhook(
   transaction: Transaction,
