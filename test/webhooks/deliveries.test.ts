@@ -109,6 +109,7 @@ describe("a failure", () => {
     await eventually(async () => (await readDeliveries(service, webhookId, as))[0]?.["lastFailure"] !== undefined);
     const [delivery] = await readDeliveries(service, webhookId, as);
     expect(delivery).toMatchObject({ state: "PENDING", lastFailure: "CONNECTION_FAILED" });
+    expect(delivery).not.toHaveProperty("lastStatus");
   });
 });
 
@@ -116,16 +117,23 @@ describe("the service disables a webhook", () => {
   test("at once if the receiver answers 410, with an event in the feed", async () => {
     const receiver = await openReceiver();
     receiver.behave(() => 410);
+    as = { ...as, organizationId: randomUUID(), companyId: randomUUID() };
     const { webhookId } = await createWebhook(service, { url: receiver.url, resourceTypes: ["LOCATION"] }, as);
+    const { createdAt } = await readWebhook(service, webhookId, as);
     await createLocation(service, as);
     await eventually(async () => (await readWebhook(service, webhookId, as))["state"] === "DISABLED");
-    expect(await readWebhook(service, webhookId, as)).toMatchObject({ disabledReason: "GONE", version: 2 });
+    const disabled = await readWebhook(service, webhookId, as);
+    expect(disabled).toMatchObject({ disabledReason: "GONE", version: 2, createdAt });
+    expect(disabled["updatedAt"]).not.toBe(createdAt);
     const { events } = successOf(await callRpc(service, EventService.method.listEvents, {}, { as }));
     expect((events as object[]).at(-1)).toMatchObject({
       type: "cupo.webhook.updated",
       resourceId: webhookId,
       resourceVersion: 2,
     });
+    const others = { ...as, organizationId: randomUUID() };
+    const unseen = successOf(await callRpc(service, EventService.method.listEvents, {}, { as: others }));
+    expect(unseen["events"]).toEqual([]);
   });
 
   test("after 72 hours; made active again, it continues with the same event", async () => {
@@ -169,7 +177,7 @@ test("a test event arrives whatever the filters, and is not in the feed", async 
   const { delivery } = successOf(await callRpc(service, rpc.testWebhook, { webhookId }, { as }));
   await eventually(() => receiver.accepted.length === 1);
   const [event] = receiver.accepted;
-  expect(event).toMatchObject({ type: "cupo.webhook.test", resourceId: webhookId });
+  expect(event).toMatchObject({ type: "cupo.webhook.test", resourceId: webhookId, resourceVersion: 1 });
   expect(event && verify(event, secret, service.now())).toMatchObject({
     eventId: (delivery as Record<string, unknown>)["eventId"],
   });

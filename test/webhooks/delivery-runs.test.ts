@@ -87,13 +87,17 @@ describe("a run", () => {
     expect(sent).toEqual([]);
   });
 
-  test("ends with the time of the next attempt", async () => {
+  test("ends with the time of the next attempt; an event that is accepted then shows no failure", async () => {
     answer = async () => ({ failure: "TIMED_OUT" });
     await createLocation(service, as);
     const result = await run();
     const [delivery] = await readDeliveries(service, webhookId, as);
     expect(result).toEqual({ kind: "LATER", at: new Date(textIn(delivery ?? {}, "nextAttemptAt")) });
     expect(delivery).toMatchObject({ state: "PENDING", attempts: 1, lastFailure: "TIMED_OUT" });
+    await service.query(`UPDATE webhook_deliveries SET next_attempt_at = now() WHERE webhook_id = '${webhookId}'`);
+    answer = async () => ({ status: 204 });
+    expect(await run()).toEqual({ kind: "DONE" });
+    expect((await readDeliveries(service, webhookId, as))[0]).not.toHaveProperty("lastFailure");
   });
 
   test("that is stopped leaves its events as they were, and the rest to another one", async () => {

@@ -130,7 +130,11 @@ describe("an update", () => {
 test("an activation forgets the failed attempts of pending deliveries, and other updates do not", async () => {
   const { webhookId } = await createWebhook(service, { url: URL }, as);
   successOf(await callRpc(service, rpc.testWebhook, { webhookId }, { as }));
-  await service.query(`UPDATE webhook_deliveries SET attempts = 3 WHERE webhook_id = '${webhookId}'`);
+  await service.query(
+    `UPDATE webhook_deliveries SET attempts = 3, first_attempt_at = now() WHERE webhook_id = '${webhookId}'`,
+  );
+  const firstAttempt = () =>
+    service.query(`SELECT first_attempt_at AS at FROM webhook_deliveries WHERE webhook_id = '${webhookId}'`);
   const attemptsAfter = async (changes: JsonObject, expectedVersion: number) => {
     successOf(await callRpc(service, rpc.updateWebhook, { webhookId, expectedVersion, ...changes }, { as }));
     return (await readDeliveries(service, webhookId, as)).map(({ attempts }) => attempts);
@@ -138,7 +142,9 @@ test("an activation forgets the failed attempts of pending deliveries, and other
   expect(await attemptsAfter({ url: `${URL}/2` }, 1)).toEqual([3]);
   expect(await attemptsAfter({ state: "PAUSED" }, 2)).toEqual([3]);
   expect(await attemptsAfter({ url: URL }, 3)).toEqual([3]);
+  expect(await firstAttempt()).toEqual([{ at: expect.any(Date) }]);
   expect(await attemptsAfter({ state: "ACTIVE" }, 4)).toEqual([0]);
+  expect(await firstAttempt()).toEqual([{ at: null }]);
 });
 
 test("a deleted webhook is not found any more, and its pending deliveries are gone", async () => {
@@ -237,8 +243,10 @@ describe("a webhook is not found by a caller of another", () => {
   });
 });
 
-test("pages of deliveries are newest first and keep their filter", async () => {
+test("pages of deliveries are newest first, of one webhook, and keep their filter", async () => {
   const { webhookId } = await createWebhook(service, { url: URL }, as);
+  const { webhookId: beside } = await createWebhook(service, { url: URL }, as);
+  successOf(await callRpc(service, rpc.testWebhook, { webhookId: beside }, { as }));
   const sent: unknown[] = [];
   for (let n = 0; n < 3; n++) {
     const { delivery } = successOf(await callRpc(service, rpc.testWebhook, { webhookId }, { as }));
