@@ -19,7 +19,7 @@ const { listEvents } = EventService.method;
 const OWNED_TYPES = new Set(
   `APPOINTMENT_TYPE CANCELLATION_REASON CONSULTATION_TYPE CONTRACT COVERED_SERVICES HEALTHCARE_SERVICE LOCATION NO_SHOW_REASON
    OPPORTUNITY_DEFINITION PAYER PRACTITIONER PROGRAM PROGRAM_PRACTITIONERS PROGRAM_RULE PROGRAM_SERVICES REQUEST_SOURCE
-   SCHEDULE SCHEDULE_BLOCK`.split(/\s+/),
+   SCHEDULE SCHEDULE_BLOCK WEBHOOK`.split(/\s+/),
 );
 const OWNED = `SELECT 1 FROM event_positions WHERE organization_id IS NOT NULL AND tenant_id = `;
 
@@ -301,6 +301,12 @@ async function changeEverything(owner: TokenFor): Promise<void> {
     updateMask: "dailyCapacity",
     dailyCapacity: 7,
   });
+  const { webhook } = await mustCall(clinic, "CreateWebhook", { url: "https://receiver.example.com/cupo" });
+  const { webhookId } = webhook as { webhookId: string };
+  await mustCall(clinic, "RotateWebhookSecret", { webhookId, expectedVersion: 1 });
+  await mustCall(clinic, "DeleteWebhook", { webhookId, expectedVersion: 2 });
+  const location = { code: "IMPORTED", name: "Sede norte", active: true };
+  await mustCall(clinic, "ImportResources", { sourceSystem: "old", rows: [{ sourceId: "L1", location }] });
   const contractId = (await resources.createResource(service, resources.contract, {}, owner)).id;
   await mustCall(clinic, "ReplaceCoveredServices", { contractId, serviceIds: [], expectedVersion: 1 });
   for (const resource of Object.values(resources)) {
