@@ -214,6 +214,8 @@ describe("the preview of limits", () => {
     expect(await preview({ maxAppointmentsAhead: 2 })).toMatchObject({ patientsOverLimitCount: 1 });
     expect(await preview({ maxAppointmentsAheadPerService: 3 })).toMatchObject({ patientsOverLimitCount: 0 });
     expect(await preview({ maxAppointmentsPerServiceAndDay: 1 })).toMatchObject({ patientsOverLimitCount: 0 });
+    const both = { maxAppointmentsAhead: 2, maxAppointmentsAheadPerService: 2 };
+    expect(await preview(both)).toMatchObject({ patientsOverLimitCount: 1 });
     service.stopAt(Date.parse(startsAt) - 24 * 3_600_000);
     expect(await preview({ latestCancelHours: 24 })).toMatchObject({ lateCancelCount: 0 });
     service.stopAt(service.now() + 1);

@@ -170,6 +170,8 @@ describe("PreviewTenantSettingsChange", () => {
       appointmentsBeyondHorizonCount: 1,
     });
     expect(await preview({ minimumNoticeMinutes: 50 * HOUR })).toEqual({ ...NOTHING, hiddenSlotCount: 8 + 8 + 4 });
+    const both = { horizonDays: 1, minimumNoticeMinutes: 50 * HOUR };
+    expect(await preview(both)).toMatchObject({ hiddenSlotCount: 91 * 8 - 1, appointmentsBeyondHorizonCount: 1 });
     expect(await preview({})).toEqual(NOTHING);
     expect((await mustCall(clinic, "GetTenantSettings", {}))["tenantSettings"]).toMatchObject({ version: 1 });
   });
@@ -199,6 +201,11 @@ describe("PreviewProgramWindowChange", () => {
       hiddenSlotCount: 8,
       appointmentsBeyondHorizonCount: 1,
     });
+  });
+
+  test("hides no slots that a job must still compare with changed rules, because they cannot be booked", async () => {
+    await service.query(`UPDATE programs SET outdated_from = '${day(clinic, 42)}' WHERE id = '${clinic.programId}'`);
+    expect(await previewProgram({ horizonDays: 40 })).toEqual({ ...NO_EFFECT, hiddenSlotCount: 8 });
   });
 
   test("counts against the notice of the tenant if the program has none of its own", async () => {
