@@ -46,6 +46,20 @@ describe("the erasure of a patient", () => {
     expect(appointment).toMatchObject({ status: "CANCELLED", version: 2 });
   });
 
+  test("empties an appointment whose only text is a link", async () => {
+    const patient = await registerPatient(service);
+    const { appointmentId } = await bookFirst(clinic, patient.id);
+    const video = { modality: "VIDEO", joinLink: "https://video.example.com/sala-9" };
+    await mustCall(clinic, "ChangeAppointment", { appointmentId, expectedVersion: 1, ...video });
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
+    await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 2, cancellationReasonId });
+    const erasure = await mustCall(clinic, "ErasePatient", erasureOf(patient));
+    expect(erasure["emptiedAppointmentIds"]).toEqual([appointmentId]);
+    const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
+    expect(appointment).toMatchObject({ modality: "VIDEO", version: 4 });
+    expect(appointment).not.toHaveProperty("joinLink");
+  });
+
   test("leaves cases about nobody, and about appointments of other patients, as they are", async () => {
     const { appointmentId } = await bookFirst(clinic, await fixtures.createPatient(service));
     const make = deskFixtures(service);

@@ -187,6 +187,9 @@ describe("MergePatients", () => {
       const refusal = await callRpc(service, setPatientStatus, { patientId, status, expectedVersion: 2 });
       expectRefusal(refusal, 409, ["patientId STATE_NOT_ALLOWED"]);
     }
+    const document = { documentType: "CC", documentNumber: "1000000001", reason: REASON };
+    const corrected = await call(clinic, "CorrectPatientDocument", { patientId, ...document, expectedVersion: 2 });
+    expectRefusal(corrected, 409, ["patientId STATE_NOT_ALLOWED"]);
     const { requestSourceId, appointmentTypeId } = clinic;
     const booking = { patientId, optionToken: `${option?.optionToken}`, requestSourceId, appointmentTypeId };
     expectRefusal(await call(clinic, "BookAppointment", booking), 409, ["patientId PATIENT_NOT_ACTIVE"]);
