@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../src/postgres/database.js";
@@ -75,6 +76,18 @@ describe("a freed slot", () => {
     service.stopAt(Date.parse(startsAt) - DAY_MINUTES * MINUTE_MS + 1);
     expect(await run(clinic)).toBe(0);
     expect(await dueOf(clinic)).toEqual([]);
+  });
+
+  test("is offered although a suspended tenant has as many due slots as a run looks at", async () => {
+    await wait(clinic);
+    await freeSlot(clinic);
+    await service.query(`UPDATE freed_slots SET due_at = '2000-01-01' WHERE tenant_id = '${clinic.as.tenantId}'`);
+    const tenantId = randomUUID();
+    await service.query(`INSERT INTO tenants (tenant_id, display_name, state, version, created_at, updated_at, suspended_at)
+      VALUES ('${tenantId}', 'Andina', 'SUSPENDED', 1, now(), now(), now())`);
+    await service.query(`INSERT INTO freed_slots (tenant_id, slot_id, practitioner_id, starts_at, due_at)
+      SELECT '${tenantId}', gen_random_uuid(), gen_random_uuid(), now(), '-infinity' FROM generate_series(1, 1000)`);
+    expect(await run(clinic)).toBe(1);
   });
 
   test("is offered until the notice of its program begins", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../src/postgres/database.js";
 import { holdFirst } from "../operations-clinic/hold-requests.js";
+import { createResource, healthcareService } from "../operations-clinic/resources-under-test.js";
 import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
 import { mustBlock, mustChange } from "../operations-clinic/schedule-block-fixtures.js";
 import { book, bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
@@ -118,6 +119,14 @@ describe("a freed slot", () => {
     expect(await onlyOffer(clinic)).toMatchObject({ startsAt: inTime.startsAt });
   });
 
+  test("of an emergency program is not offered", async () => {
+    await wait(clinic);
+    await freeSlot(clinic);
+    await mustCall(clinic, "UpdateProgram", { programId: clinic.programId, emergency: true, expectedVersion: 1 });
+    expect(await run()).toBe(0);
+    expect(await offersOf(clinic)).toEqual([]);
+  });
+
   test("for which no entry was found is not offered to a later entry, even after a hold of the slot ends", async () => {
     const { startsAt } = await freeSlot(clinic);
     expect(await run()).toBe(0);
@@ -217,6 +226,27 @@ describe("the next entry", () => {
     await freeSlot(clinic);
     await run();
     expect((await onlyOffer(clinic)).waitlistEntryId).toBe(last.waitlistEntryId);
+  });
+
+  test("is skipped if its service is no longer active", async () => {
+    const serviceId = (await createResource(service, healthcareService, {}, clinic.as)).id;
+    const serviceIds = [clinic.serviceId, serviceId];
+    await mustCall(clinic, "ReplaceProgramServices", { programId: clinic.programId, serviceIds, expectedVersion: 2 });
+    await wait(clinic, { serviceId });
+    await mustCall(clinic, "UpdateHealthcareService", { serviceId, active: false, expectedVersion: 1 });
+    const { waitlistEntryId } = await wait(clinic);
+    await freeSlot(clinic);
+    expect(await run()).toBe(1);
+    expect((await onlyOffer(clinic)).waitlistEntryId).toBe(waitlistEntryId);
+  });
+
+  test("is by the wish that is closer to the slot, if two were added on the two sides of midnight in UTC", async () => {
+    service.stopAt(Date.parse(`${day(clinic, 1)}T18:59:00-05:00`));
+    await wait(clinic, { dateFrom: day(clinic, 0) });
+    const { waitlistEntryId } = await wait(clinic, { dateFrom: day(clinic, 2) });
+    await freeSlot(clinic);
+    expect(await run()).toBe(1);
+    expect((await onlyOffer(clinic)).waitlistEntryId).toBe(waitlistEntryId);
   });
 
   test.each([
