@@ -166,7 +166,8 @@ describe("the due date of an import", () => {
     const row = past({ programId: own.programId, ...referencesOf(own), appointmentTypeId, requestedOn: wednesday });
     expect((await importAppointment(own, row))["dueOn"]).toBe(dueOn);
     const entry = waiting({ service: { resourceId: serviceId }, requestedOn: wednesday });
-    const [outcome] = await importRows(own, [entry]);
+    const later = waiting({ service: { resourceId: serviceId }, requestedOn: "2024-03-04" });
+    const [, outcome] = await importRows(own, [later, entry]);
     const [kept] = await service.query(
       `SELECT due_on::text AS "dueOn" FROM waitlist_entries WHERE id = '${outcome?.resourceId}'`,
     );

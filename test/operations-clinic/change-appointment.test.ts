@@ -63,7 +63,9 @@ describe("the visit", () => {
     const clinic = await openDisplacedClinic(service);
     const patientId = await patientOf(clinic);
     const serviceId = await addService(clinic);
-    const first = await bookFirst(clinic, patientId);
+    const booked = await bookFirst(clinic, patientId);
+    const first = appointmentIn(await change(clinic, booked, { serviceId: clinic.serviceId }));
+    expect(first).toMatchObject({ firstVisit: true, version: 2 });
     const { appointmentId } = await bookFirst(clinic, patientId, { dateFrom: day(clinic, 3), dateTo: day(clinic, 3) });
     expect(await read(clinic, appointmentId)).toMatchObject({ firstVisit: false });
     expect(appointmentIn(await change(clinic, { appointmentId, version: 1 }, { serviceId }))).toMatchObject({
