@@ -25,6 +25,9 @@ const TOO_LATE_MS = 11 * 60_000;
 /** Operations that use an option token, which admits only callers with the organization and company of its search. */
 const OPTION_USES = new Set(["BookAppointment", "HoldAppointmentOption", "MoveAppointment"]);
 
+/** A version that no resource has. */
+const STALE = 2_000_000_000;
+
 /** Where an invalid id does not reject the request: an import returns the errors of each row in its outcome. */
 const IMPORTED_ROWS = "rows[";
 
@@ -106,6 +109,13 @@ for (const method of methods) {
         const again = await sendOverRest(service, method, request, changes);
         expect([again.status, again.text]).toEqual([answer.status, answer.text]);
         expect(again.headers.get("idempotent-replayed")).toBe("true");
+      });
+
+    for (const { localName: field } of method.input.fields.filter(({ name }) => name.endsWith("expected_version")))
+      test(`answers 409 for ${field} that is not the version of the resource`, async () => {
+        const stale = { ...(await examples.request(method.name)), [field]: STALE };
+        const answer = await sendOverRest(service, method, stale, { token: await tokenOf() });
+        expectProblem(answer, 409, [`${field} STALE_VERSION`]);
       });
 
     for (const place of idPositions(method.input)) {
