@@ -25,6 +25,8 @@ test.each([
   ["a particle of the name", { fullName: "Pía del Río" }, "Por escrito del titular", false],
   ["a number of five digits", { documentNumber: "54.321" }, "Radicado 54321", true],
   ["a shorter number", { documentNumber: "4.321" }, "Radicado 4321", false],
+  ["the first of two telephones", { phone: "300 555 0187 - 601 555 0188" }, "Llamó del 3005550187", true],
+  ["the second of two telephones", { phone: "300 555 0187 - 601 555 0188" }, "Llamó del 6015550188", true],
   [
     "a number late in a long address",
     { documentNumber: "54.321" },

@@ -74,8 +74,15 @@ function inDocument(documentNumber: string): Sign {
   return (reason) => contains(lettersAndDigits(reason), lettersAndDigits(documentNumber));
 }
 
+/**
+ * {@link phoneNumbers} reads two numbers with only spaces or signs between them as one. So each part of a number that is
+ * as long as its significant digits identifies the person.
+ */
 function inPhone(phone: string): Sign {
-  const numbers = phoneNumbers(phone).map(significantDigits);
+  const numbers = phoneNumbers(phone).flatMap((digits) => {
+    const { length } = significantDigits(digits);
+    return Array.from({ length: digits.length - length + 1 }, (_, at) => digits.slice(at, at + length));
+  });
   return (reason) => numbers.some((number) => contains(reason.replaceAll(/\D/g, ""), number));
 }
 
