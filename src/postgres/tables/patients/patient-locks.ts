@@ -2,7 +2,7 @@ import type { Transaction } from "../../../call.js";
 import { readRecord, readRecords } from "../../columns.js";
 import { type Bound, type Parameter, prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
-import { knownPatients, type PatientRecord, patientColumns } from "./patients.js";
+import { findPatient, knownPatients, type PatientRecord, patientColumns } from "./patients.js";
 
 const selectPatientOfForUpdate = prepared(["tenantId", "appointmentId"], ({ tenantId, appointmentId }) =>
   patientOf({ tenantId }, appointmentId).forNoKeyUpdate(),
@@ -53,12 +53,16 @@ export async function holdPatientOf(
 
 /**
  * Returns the patient into which the patient `id` was finally merged, or the patient `id` itself if it was not merged.
- * Keeps the returned patient from being merged or erased until the transaction ends (FOR KEY SHARE). Returns undefined
- * if the tenant has no such patient or the patient was erased.
+ * Keeps the returned patient from being merged or erased until the transaction ends (FOR KEY SHARE). Does not lock
+ * merged patients: an erasure locks them and their survivor in the order of ids, so that both could wait for each other.
+ * Returns undefined if the tenant has no such patient or the patient was erased.
  */
 export async function holdSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
-  const patient = await holdPatient(transaction, id);
-  return patient?.mergedInto === undefined ? patient : holdSurvivor(transaction, patient.mergedInto);
+  const query = knownPatients({ tenant_id: transaction.tenantId, id }).whereNull("merged_into").select(patientColumns);
+  const survivor = await readRecord<PatientRecord>(transaction, query.forKeyShare());
+  if (survivor !== undefined) return survivor;
+  const merged = await findPatient(transaction, id);
+  return merged?.mergedInto === undefined ? undefined : holdSurvivor(transaction, merged.mergedInto);
 }
 
 /**
