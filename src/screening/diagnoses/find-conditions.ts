@@ -38,12 +38,17 @@ interface Lexicon {
 }
 
 const hasDigit = /[0-9]/;
+/** The fewest and most single letters that {@link spelledAt} reads as a name. */
+const [LEAST_LETTERS, MOST_LETTERS] = [3, 20];
+/** The words of one letter in Spanish. They can follow a name in single letters. */
+const LETTER_WORDS: ReadonlySet<string> = new Set("aeouy");
+const letterOf: Readonly<Record<string, string>> = { "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t" };
 let lexicon: Lexicon | undefined;
 
 /**
  * Returns the conditions named in a text, in order. If several names start at the same word, the one with the most
- * words counts. A name is found in singular and plural, and with small spelling errors. A word with a medical ending,
- * such as `tendinitis`, also counts as a CONDITION.
+ * words counts. A name is found in singular and plural, with small spelling errors, in single letters (`v i h`) and with
+ * digits for letters (`s1da`). A word with a medical ending, such as `tendinitis`, also counts as a CONDITION.
  */
 export function findConditions(words: readonly Word[]): Condition[] {
   const read = (lexicon ??= makeLexicon());
@@ -94,7 +99,33 @@ function conditionAt(
 ): Condition | undefined {
   const name = namesByFirst.get(keys[start] ?? "")?.find((each) => isAt(each, words, keys, start));
   if (name !== undefined) return { kind: name.kind, start, end: start + name.keys.length };
+  const spelled = spelledAt(words, start, namesByFirst);
+  if (spelled !== undefined) return spelled;
   return hasMedicalEnding(words[start]?.text ?? "") ? { kind: "CONDITION", start, end: start + 1 } : undefined;
+}
+
+/** Returns the CONDITION with the longest name that single letters from `start` on spell: `v i h`. */
+function spelledAt(
+  words: readonly Word[],
+  start: number,
+  namesByFirst: Lexicon["namesByFirst"],
+): Condition | undefined {
+  let found: Condition | undefined;
+  let letters = "";
+  for (let end = start + 1; end <= start + MOST_LETTERS && letterAt(words, start, end - 1) !== undefined; end++) {
+    letters += letterAt(words, start, end - 1);
+    const names = letters.length < LEAST_LETTERS ? [] : (namesByFirst.get(keyOf(letters)) ?? []);
+    const isName = names.some(({ kind, keys }) => kind === "CONDITION" && keys.length === 1);
+    const next = letterAt(words, start, end);
+    if (isName && (next === undefined || LETTER_WORDS.has(next))) found = { kind: "CONDITION", start, end };
+  }
+  return found;
+}
+
+/** Returns the word at `at` if it is a single letter in the sentence of the word at `start`. */
+function letterAt(words: readonly Word[], start: number, at: number): string | undefined {
+  const word = words[at];
+  return word?.sentence === words[start]?.sentence && /^[a-z]$/.test(word?.text ?? "") ? word?.text : undefined;
 }
 
 function isAt(name: ConditionName, words: readonly Word[], keys: readonly string[], start: number): boolean {
@@ -103,12 +134,19 @@ function isAt(name: ConditionName, words: readonly Word[], keys: readonly string
 }
 
 /**
- * Corrects the key of a plural or misspelled word, as in `leucemias` and `leusenia`: returns the key of `leucemia`.
- * Returns `key` unchanged if the lexicon contains it, if it is one of the {@link lookalikes}, or if no key in the
+ * Corrects the key of a plural, disguised or misspelled word, as in `leucemias`, `l3ucemia` and `leusenia`: returns the
+ * key of `leucemia`. Returns `key` unchanged if the lexicon contains it, if it is one of the {@link lookalikes}, or if no key in the
  * lexicon is similar.
  */
 function knownKey(key: string, { known, meantWord }: Lexicon): string {
   if (known.has(key) || lookalikes.has(key)) return key;
+  if (hasDigit.test(key)) return disguised(key, known) ?? key;
   const singular = key.length < 5 ? [] : [key.replace(/s$/, ""), key.replace(/es$/, "")];
   return singular.find((each) => each !== key && known.has(each)) ?? meantWord(key) ?? key;
+}
+
+/** Returns the key of the name that a word with digits for letters means: `s1da`. The name has at least four letters. */
+function disguised(text: string, known: ReadonlySet<string>): string | undefined {
+  const meant = keyOf(text.replace(/[013457]/g, (digit) => letterOf[digit] ?? digit));
+  return text.length >= 4 && /[a-z]{2}/.test(meant) && known.has(meant) ? meant : undefined;
 }
