@@ -21,8 +21,8 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { holdIn } from "./hold-requests.js";
 import { expectRefusal } from "./rpc-under-test.js";
-import { seriesOf } from "./series-requests.js";
-import { timedBooking } from "./timed-bookings.js";
+import { bookedIn, seriesOf } from "./series-requests.js";
+import { moveIntoSlot, timedBooking } from "./timed-bookings.js";
 
 const DESK = ["scheduling:read", "scheduling:write", "appointments:reschedule"];
 const LIMIT = ["patientId PATIENT_LIMIT"];
@@ -75,6 +75,14 @@ describe("the appointments ahead of a patient", () => {
     expectRefusal(await bookOn(3), 409, LIMIT);
     service.stopAt(Date.parse(second.startsAt));
     appointmentIn(await bookOn(3));
+  });
+
+  test("do not include the first appointment of a series if it has begun", async () => {
+    await set({ maxAppointmentsAhead: 1, maxAppointmentsAheadPerService: 1 });
+    const startsAt = await moveIntoSlot(clinic, 5);
+    const { appointments } = bookedIn(await call(desk, "BookSeries", await seriesOf(clinic, { patientId, startsAt })));
+    expect(appointments.map(({ status }) => status)).toEqual(["CONFIRMED", "PENDING"]);
+    expectRefusal(await bookOn(3), 409, [...LIMIT, ...LIMIT]);
   });
 
   test("are limited for each service", async () => {

@@ -92,7 +92,7 @@ export async function bookVisits(
   ]);
   const conflicting = requireSubjects(found, locked, errors);
   const locationId = requireOffered(offered, locked.activePractitioners.has(target.practitionerId));
-  const places = countOneAfterTheOther(visits).map((read) => judgeVisit(read, locked, locationId, call));
+  const places = countOneAfterTheOther(visits, nowMs).map((read) => judgeVisit(read, locked, locationId, call));
   const all = await takePlaces(transaction, places, conflicting, nowMs);
   return all.map(({ read, taken }) => book(read, taken, locked, call, nowMs));
 }
@@ -161,18 +161,19 @@ function once(errors: readonly FieldError[]): FieldError[] {
 
 /**
  * Returns the visits, adjusted as if the earlier visits of the same patient in this call were already booked:
- * - The counts of the limits include the earlier visits.
+ * - The counts of the limits include the earlier visits. A visit that has begun counts only for its day.
  * - `firstVisit` becomes false if an earlier visit is in the same calendar year.
  * - The limit of no-shows is checked only for the earliest of a patient's visits, so that an error names it once.
  */
-function countOneAfterTheOther(visits: readonly ReadVisit[]): readonly ReadVisit[] {
+function countOneAfterTheOther(visits: readonly ReadVisit[], nowMs: number): readonly ReadVisit[] {
   return visits.map((read, index) => {
     const earlier = visits.slice(0, index).filter(({ visit }) => visit.patientId === read.visit.patientId);
     const { ahead, ofService, onDay, noShows } = read.limits;
+    const future = earlier.filter(({ visit }) => visit.startMs > nowMs).length;
     const isYearTaken = earlier.some(({ localDate }) => localDate.slice(0, 4) === read.localDate.slice(0, 4));
     const limits = {
-      ahead: more(ahead, earlier.length),
-      ofService: more(ofService, earlier.length),
+      ahead: more(ahead, future),
+      ofService: more(ofService, future),
       onDay: more(onDay, earlier.filter(({ localDate }) => localDate === read.localDate).length),
       noShows: earlier.length === 0 ? noShows : undefined,
     };
