@@ -162,6 +162,18 @@ describe("a freed slot", () => {
     expect(await dueOf(clinic)).toEqual(due);
   });
 
+  test("is offered as soon as a hold that begins during it, in another program of the practitioner, is released", async () => {
+    await wait(clinic);
+    const { startsAt } = await freeSlot(clinic);
+    const { as, practitionerIds } = clinic;
+    const elsewhere = await openClinic(service, { as, practitionerIds, rule: { slotDurationMinutes: 20 } });
+    const held = await holdFirst(elsewhere, {}, 1);
+    expect([await run(clinic), await dueOf(clinic)]).toEqual([0, [Date.parse(held.expiresAt)]]);
+    await mustCall(elsewhere, "ReleaseHold", { holdId: held.holdId });
+    expect(await run(clinic)).toBe(1);
+    expect(await onlyOffer(clinic)).toMatchObject({ startsAt });
+  });
+
   test("that is booked again is due when it begins, and one that a client holds is due when the hold expires", async () => {
     await wait(clinic);
     const { startsAt } = await freeSlot(clinic);

@@ -1,5 +1,13 @@
 import { conflictsOf, GONE, movability, type Refusal, refuse } from "./booking-model.js";
-import { type ClinicModel, dayOf, type HoldModel, isLiveHold, type OptionModel, runFrom } from "./clinic-model.js";
+import {
+  type ClinicModel,
+  dayOf,
+  type HoldModel,
+  isLiveHold,
+  type OptionModel,
+  overlap,
+  runFrom,
+} from "./clinic-model.js";
 import { expiryOf, isHeldDay, timeOf } from "./option-model.js";
 
 /** The highest number of live holds of a patient. */
@@ -24,7 +32,7 @@ export function release(clinic: ClinicModel, held: HoldModel): HoldModel | Refus
   if (!isLiveHold(clinic, held)) return refuse(409, "holdId STATE_NOT_ALLOWED");
   for (const freed of clinic.freed) {
     const { practitioner, start } = freed.slot;
-    const isIn = practitioner === held.practitioner && held.start <= start && start < held.end;
+    const isIn = practitioner === held.practitioner && overlap(freed.slot, held);
     if (isIn && freed.due < start) freed.due = Number.NEGATIVE_INFINITY;
   }
   return Object.assign(held, { ended: true });
@@ -62,11 +70,9 @@ function refusalOf(clinic: ClinicModel, option: OptionModel): Refusal | undefine
   return found.length === 0 ? undefined : refuse(409, ...found);
 }
 
-/** Counts the free slots of a practitioner on a day of a program that are held. */
+/** Counts the free slots of a practitioner on a day of a program that a hold of the practitioner overlaps. */
 export function heldOn(clinic: ClinicModel, program: number, day: number, practitioner: number): number {
-  const live = clinic.holds.filter(
-    (each) => each.program === program && each.practitioner === practitioner && isLiveHold(clinic, each),
-  );
+  const live = clinic.holds.filter((each) => each.practitioner === practitioner && isLiveHold(clinic, each));
   return clinic.slots.filter(
     (slot) =>
       slot.appointment === undefined &&
@@ -74,6 +80,6 @@ export function heldOn(clinic: ClinicModel, program: number, day: number, practi
       slot.practitioner === practitioner &&
       dayOf(slot.start) === day &&
       slot.start > clinic.now &&
-      live.some(({ start, end }) => slot.start >= start && slot.start < end),
+      live.some((each) => overlap(slot, each)),
   ).length;
 }

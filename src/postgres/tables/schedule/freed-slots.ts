@@ -43,8 +43,8 @@ const hasten = prepared(LISTS, (names) =>
   sql.raw(
     `UPDATE freed_slots SET due_at = '-infinity' WHERE tenant_id = :tenantId AND slot_id = ANY (ARRAY(
        SELECT s.slot_id FROM freed_slots s WHERE s.tenant_id = :tenantId AND s.due_at < s.starts_at AND EXISTS (
-         SELECT FROM ${TIMES} WHERE s.practitioner_id = f.practitioner_id AND s.starts_at >= f.starts_at
-           AND s.starts_at < f.ends_at)
+         SELECT FROM slots o CROSS JOIN ${TIMES} WHERE o.tenant_id = :tenantId AND o.id = s.slot_id
+           AND s.practitioner_id = f.practitioner_id AND s.starts_at < f.ends_at AND o.ends_at > f.starts_at)
        ORDER BY s.slot_id FOR NO KEY UPDATE))`,
     names,
   ),
@@ -93,7 +93,7 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 }
 
 /**
- * Makes freed slots due, so that a job offers them at its next run. These are the freed slots that start within one of
+ * Makes freed slots due, so that a job offers them at its next run. These are the freed slots that overlap one of
  * `times` of the same practitioner. Call this when holds at these times have ended.
  *
  * Skips slots with a due time at or after their start. A slot has such a due time if it could not be offered, if no
