@@ -8,6 +8,7 @@ import { openLogger } from "./command-line/open-logger.js";
 import { printOperations } from "./command-line/print-operations.js";
 import { serve } from "./command-line/serve.js";
 import { tenantCommand } from "./command-line/tenants/tenant-command.js";
+import { watchOutputs } from "./command-line/watch-outputs.js";
 import { writeOpenApi } from "./command-line/write-openapi.js";
 import { openReadyDatabase } from "./database-startup.js";
 import { DEMO_TENANT_ID } from "./demo/large-clinic.js";
@@ -77,6 +78,7 @@ program
 
 program.addCommand(tenantCommand());
 
+watchOutputs(fail);
 await program.parseAsync().catch((error: unknown) => fail(error));
 
 async function migrateOnly({ despiteOlder }: { readonly despiteOlder?: boolean }): Promise<void> {

@@ -5,6 +5,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -26,6 +27,8 @@ const companyId = "2c8b6d43-4e6f-4071-9b82-a3c4d5e6f708";
 
 /** A program of every Debian that runs a command on its own terminal. */
 const SCRIPT = "/usr/bin/script";
+/** A device of Linux on which each write fails. */
+const FULL = "/dev/full";
 const terminal = existsSync(SCRIPT) ? "" : " (there is no /usr/bin/script: Debian's package bsdutils)";
 
 /** The folder of the program. It is built for the tests, because dist may be outdated. */
@@ -93,6 +96,21 @@ describe("token", () => {
     });
     return verify(`Bearer ${token}`);
   }
+});
+
+describe("a command whose output", () => {
+  test("has no reader any more, as after head, ends without an error", async () => {
+    const command = spawn(process.execPath, [join(output, "main.js"), "operations"], options({}));
+    command.stdout.destroy();
+    const [stderr, [status]] = await Promise.all([text(command.stderr), once(command, "exit")]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+
+  test.skipIf(!existsSync(FULL))(`is on a full disk (${FULL}), exits with 1 and the reason`, async () => {
+    const command = ["-c", `exec "$0" "$1" token > ${FULL}`, process.execPath, join(output, "main.js")];
+    const failed = promisify(execFile)("/bin/sh", command, options({}));
+    await expect(failed).rejects.toMatchObject({ code: 1, stderr: "ENOSPC: no space left on device, write\n" });
+  });
 });
 
 describe("an invalid command line exits with 1 and one sentence", () => {
