@@ -5,8 +5,8 @@ import { toPlainText } from "./plain-text.js";
 
 /**
  * Returns the plain text that the recognizers read. Disguised names of secrets (`p4ssw0rd`) and misspelled words that
- * introduce forbidden content (`clabe`) have their normal spelling in it. Words of Latin letters have no letters of other
- * scripts that look like Latin ones.
+ * introduce forbidden content (`clabe`) have their normal spelling in it. Words of Latin letters have no letters of
+ * other scripts that look like Latin ones.
  */
 export function toScreenedForm(text: string): string {
   return mendSpelling(showHiddenWords(showLatinLetters(toPlainText(text))));

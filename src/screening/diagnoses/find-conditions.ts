@@ -47,8 +47,8 @@ let lexicon: Lexicon | undefined;
 
 /**
  * Returns the conditions named in a text, in order. If several names start at the same word, the one with the most
- * words counts. A name is found in singular and plural, with small spelling errors, in single letters (`v i h`) and with
- * digits for letters (`s1da`). A word with a medical ending, such as `tendinitis`, also counts as a CONDITION.
+ * words counts. A name is found in singular and plural, with small spelling errors, in single letters (`v i h`) and
+ * with digits for letters (`s1da`). A word with a medical ending, such as `tendinitis`, also counts as a CONDITION.
  */
 export function findConditions(words: readonly Word[]): Condition[] {
   const read = (lexicon ??= makeLexicon());
@@ -135,8 +135,8 @@ function isAt(name: ConditionName, words: readonly Word[], keys: readonly string
 
 /**
  * Corrects the key of a plural, disguised or misspelled word, as in `leucemias`, `l3ucemia` and `leusenia`: returns the
- * key of `leucemia`. Returns `key` unchanged if the lexicon contains it, if it is one of the {@link lookalikes}, or if no key in the
- * lexicon is similar.
+ * key of `leucemia`. Returns `key` unchanged if the lexicon contains it, if it is one of the {@link lookalikes}, or if
+ * no key in the lexicon is similar.
  */
 function knownKey(key: string, { known, meantWord }: Lexicon): string {
   if (known.has(key) || lookalikes.has(key)) return key;

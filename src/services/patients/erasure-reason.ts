@@ -75,8 +75,8 @@ function inDocument(documentNumber: string): Sign {
 }
 
 /**
- * {@link phoneNumbers} reads two numbers with only spaces or signs between them as one. So each part of a number that is
- * as long as its significant digits identifies the person.
+ * {@link phoneNumbers} reads two numbers with only spaces or signs between them as one. So each part of a number that
+ * is as long as its significant digits identifies the person.
  */
 function inPhone(phone: string): Sign {
   const numbers = phoneNumbers(phone).flatMap((digits) => {

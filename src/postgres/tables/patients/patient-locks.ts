@@ -54,8 +54,8 @@ export async function holdPatientOf(
 /**
  * Returns the patient into which the patient `id` was finally merged, or the patient `id` itself if it was not merged.
  * Keeps the returned patient from being merged or erased until the transaction ends (FOR KEY SHARE). Does not lock
- * merged patients: an erasure locks them and their survivor in the order of ids, so that both could wait for each other.
- * Returns undefined if the tenant has no such patient or the patient was erased.
+ * merged patients: an erasure locks them and their survivor in the order of ids, so that both could wait for each
+ * other. Returns undefined if the tenant has no such patient or the patient was erased.
  */
 export async function holdSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const query = knownPatients({ tenant_id: transaction.tenantId, id }).whereNull("merged_into").select(patientColumns);
