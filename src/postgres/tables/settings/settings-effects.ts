@@ -6,7 +6,7 @@ import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 import type { TenantSettingsAttributes } from "./tenant-settings.js";
 
 /**
- * The settings for when a slot is offered: at most `horizonDays` days ahead, and at least `minimumNoticeMinutes`
+ * The settings for when a slot is offered: at most `horizonDays` days after today, and at least `minimumNoticeMinutes`
  * minutes before its start.
  */
 export type BookingWindow = Pick<TenantSettingsAttributes, "horizonDays" | "minimumNoticeMinutes">;

@@ -5,8 +5,8 @@ import { sql } from "../../sql.js";
 
 /**
  * Settings of a tenant. A setting is undefined if the tenant never set or has removed this setting. The members
- * `latest…`, `max…` and `supervisedAfterNoShows` do not apply to supervisors. A program can have its own `horizonDays`
- * and `minimumNoticeMinutes`, which then apply instead.
+ * `latest…`, `max…` and `supervisedAfterNoShows` do not apply to supervisors: callers with the scope
+ * `scheduling:overbook`. A program can have its own `horizonDays` and `minimumNoticeMinutes`, which then apply instead.
  */
 export interface TenantSettingsAttributes {
   /** Minutes from each reminder to the start of the appointment; undefined for {@link DEFAULT_REMINDER_OFFSETS}. */
@@ -22,10 +22,13 @@ export interface TenantSettingsAttributes {
   readonly minimumNoticeMinutes: number | undefined;
   /**
    * A PENDING or CONFIRMED appointment can be cancelled until this many hours before its start; undefined for no limit.
-   * Displaced appointments have no limit. The same applies to `latestRescheduleHours`.
+   * Other appointments and displaced appointments have no limit.
    */
   readonly latestCancelHours: number | undefined;
-  /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
+  /**
+   * An appointment can be rescheduled until this many hours before its start; undefined for no limit. Displaced
+   * appointments have no limit.
+   */
   readonly latestRescheduleHours: number | undefined;
   /**
    * A patient can be checked in from this many minutes before the start, but not before the local day of the
