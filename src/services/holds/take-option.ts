@@ -28,9 +28,9 @@ import { closedEntry } from "../appointments/served-entry.js";
 import { offeredAt, optionGone, requireSlots } from "../appointments/take-slots.js";
 import { capacityExhausted, isAny, refusalOf } from "../appointments/time-conflicts.js";
 
-/** How many unexpired holds a principal may have, how long a hold lasts, and the current time. */
+/** How many live holds a principal may have, how long a hold lasts, and the current time. */
 export interface HoldTerms {
-  /** Maximum number of unexpired holds that the principal may have. Undefined for an offer, which does not count. */
+  /** Maximum number of live holds that the principal may have. Undefined for an offer, which does not count. */
   readonly perPrincipal: number | undefined;
   /** The waitlist entry that receives the offer. The entry must be open. Undefined if the hold is not an offer. */
   readonly waitlistEntryId?: string;
@@ -160,7 +160,7 @@ function countForPrincipal(
 
 /**
  * Returns the patient's id and the conflicts (`found`): an inactive patient, a closed waitlist entry, a reached limit
- * of the tenant, or too many holds. `live` counts the patient's unexpired holds. Throws 409 if the appointment cannot
+ * of the tenant, or too many holds. `live` counts the patient's live holds. Throws 409 if the appointment cannot
  * be moved, or starts too soon for a move by this caller. Throws 410 if the patient of a booking or the appointment to
  * move does not exist.
  */

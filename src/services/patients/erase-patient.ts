@@ -171,7 +171,7 @@ function erasePatients(
 }
 
 /**
- * Ends the unexpired holds of the patient, then deletes all holds of the patient. Call it after all other changes: the
+ * Ends the live holds of the patient, then deletes all holds of the patient. Call it after all other changes: the
  * counters and freed slots that it locks ({@link releaseHolds}) are last in the lock order.
  */
 function deleteHolds(call: ReadyCall, patientId: string, { holds }: LockedForErasure, at: Date): void {

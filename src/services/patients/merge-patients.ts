@@ -33,7 +33,7 @@ const MAX_OVERLAPS = 100;
 
 /**
  * Merges the duplicate into the survivor. Returns both patients and the ids of the moved resources except holds. The
- * holds of the duplicate move too, and its unexpired holds end.
+ * holds of the duplicate move too, and its live holds end.
  *
  * Throws, in this order:
  * - 404 for unknown or erased patients
@@ -124,7 +124,7 @@ function moveAppointment(call: ReadyCall, appointment: AppointmentRecord, patien
 }
 
 /**
- * Moves all holds of the duplicate to the survivor. Ends its unexpired holds, because they can overlap holds of the
+ * Moves all holds of the duplicate to the survivor. Ends its live holds, because they can overlap holds of the
  * survivor. Call it after all other changes: the counters and freed slots that it locks ({@link releaseHolds}) are last
  * in the lock order.
  */

@@ -19,7 +19,7 @@ export interface Backlog {
   /** The number of webhooks that the service has disabled and that are still disabled. */
   readonly disabledWebhooks: number;
   /**
-   * The number of holds by state. `live` are unexpired holds of clients, and `offered` are unexpired offers to waitlist
+   * The number of holds by state. `live` are live holds of clients, and `offered` are live offers to waitlist
    * entries. `expired` are holds and offers that expired in the last hour.
    */
   readonly holds: Readonly<Record<(typeof HOLD_STATES)[number], number>>;
@@ -66,7 +66,7 @@ export interface ServiceMetrics {
 /**
  * Outcomes of an attempt to run a read on the replica of the database:
  * - `served`: the replica ran the read.
- * - `behind`: the replica was too far behind the primary.
+ * - `behind`: the replica was too far behind the primary, or row-level security is not active for its role.
  * - `promoted`: the replica had become a primary.
  * - `away`: the replica was unreachable or too slow.
  * - `unable`: the replica could not run the statements.

@@ -6,7 +6,7 @@ import { isBusyAt, visitEnd } from "./busy-times.js";
 
 /**
  * Whether the practitioner of a stored or planned appointment is busy at its time, and whether its patient is busy. A
- * person is busy with another live appointment ({@link isLive}) or an unexpired hold. The patient's time is the visit
+ * person is busy with another live appointment ({@link isLive}) or a live hold. The patient's time is the visit
  * without the buffer.
  */
 export interface BusyPeople {
@@ -86,7 +86,7 @@ export async function findBusyInRun(
 
 /**
  * Returns whether the practitioner or the patient of an appointment is busy at its time. A person is busy with another
- * live appointment ({@link isLive}) or an unexpired hold. Nobody is busy if the appointment does not exist.
+ * live appointment ({@link isLive}) or a live hold. Nobody is busy if the appointment does not exist.
  */
 export async function findBusyAgain(
   transaction: Transaction,

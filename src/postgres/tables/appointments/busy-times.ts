@@ -34,7 +34,7 @@ export function visitEnd(row: string): string {
 }
 
 /**
- * Returns SQL that selects the id of one live appointment ({@link isLive}) or unexpired hold of a person that overlaps
+ * Returns SQL that selects the id of one live appointment ({@link isLive}) or live hold of a person that overlaps
  * a time. The SQL selects no row if the person is free. To read few rows by index, it does the following:
  * - It compares instants. Under row-level security, no index serves range operators, because they are not leakproof.
  * - It reads only appointments that start during the time or in the 24 hours before it. No appointment lasts longer.
@@ -51,7 +51,7 @@ export function busyTime(person: Person, time: ComparedTime): string {
 }
 
 /**
- * Returns SQL for whether a person has a live appointment ({@link isLive}) or unexpired hold that overlaps a time. For
+ * Returns SQL for whether a person has a live appointment ({@link isLive}) or live hold that overlaps a time. For
  * a single time, this SQL costs less than that of {@link busyTime}, because its plan is smaller. It may read more rows:
  * all appointments of the person in the 24 hours before the time.
  */

@@ -37,7 +37,7 @@ const OF_RULE = "r.tenant_id = :tenant_id AND r.id = :rule_id";
 
 /**
  * SQL for whether a rule `r` has capacity left on the date of its counter `c`. Each appointment in `booked` and each
- * unexpired hold in `held` uses one unit.
+ * live hold in `held` uses one unit.
  */
 const HAS_UNIT = `c.booked + ${liveHolds("c.held", ":now::timestamptz")} < r.daily_capacity`;
 

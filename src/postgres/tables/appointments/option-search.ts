@@ -48,8 +48,8 @@ const DAY = 86_400;
  * Returns at most `query.limit` options, the earliest first. Each option meets these conditions:
  * - Its slots are free and bookable at `query.now`, and its day has capacity left.
  * - Its program offers the healthcare service to the principal, and its practitioner is active.
- * - The practitioner has no other appointment or unexpired hold until the last slot ends.
- * - The patient has no other appointment or unexpired hold until the visit ends. A buffer can follow the visit.
+ * - The practitioner has no other appointment or live hold until the last slot ends.
+ * - The patient has no other appointment or live hold until the visit ends. A buffer can follow the visit.
  *
  * One statement usually fills the page. If many people are busy or many days are full, further statements continue
  * where the last one stopped.

@@ -51,10 +51,13 @@ const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
  * Returns the active practitioners who can take over at least one of the appointments `ids` from another practitioner
  * of the same program. The one who can take over the most appointments comes first. A practitioner can take over an
  * appointment in these conditions:
- * - The practitioner's free slots of one rule in the program cover the time of the appointment.
- * - No appointment or unexpired hold of the practitioner overlaps this time.
+ * - The practitioner's free slots of one rule in the program cover exactly the time of the appointment. These slots are
+ *   up to date ({@link IS_UP_TO_DATE}).
+ * - No live appointment ({@link isLive}) or live hold of the practitioner overlaps this time.
  * - The appointment is PENDING or CONFIRMED, and has not started.
  * - The principal can see the practitioner, and can book the appointment's service in the program.
+ *
+ * Does not check the capacity of the day.
  */
 export async function findSubstitutes(
   transaction: Transaction,

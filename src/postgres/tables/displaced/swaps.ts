@@ -44,7 +44,7 @@ export async function findInSpan(transaction: Transaction, span: SwappedSpan): P
 
 /**
  * Returns the ids of the appointments in `ids` that cannot be exchanged, in ascending order. In an exchange, each
- * appointment moves to the other practitioner. This is impossible if the other practitioner has an unexpired hold or an
+ * appointment moves to the other practitioner. This is impossible if the other practitioner has a live hold or an
  * appointment outside `ids` at an overlapping time. Appointments with status CANCELLED or NO_SHOW do not count.
  */
 export async function findObstructed(

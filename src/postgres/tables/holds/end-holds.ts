@@ -5,9 +5,10 @@ import { dropHolder } from "./hold-holders.js";
 import { endHold, type HoldRecord } from "./holds.js";
 
 /**
- * Ends unexpired holds that the transaction has locked. Frees their units of capacity, and removes them from the counts
- * of their principals. Also calls {@link hastenFreedSlots} for their times. Locks the counters of days, then the
- * counters of principals, then the freed slots.
+ * Ends live holds ({@link isLiveHold}) that the transaction has locked. Pass no ended hold: another hold with the same
+ * expiry could lose its unit of capacity. Frees the units of the holds, and removes the holds from the counts of their
+ * principals. Also calls {@link hastenFreedSlots} for their times. Locks the counters of days, then the counters of
+ * principals, then the freed slots.
  */
 export function releaseHolds(transaction: Transaction, holds: readonly HoldRecord[], at: Date): void {
   for (const { id } of holds) endHold(transaction, id, at, undefined);

@@ -12,7 +12,7 @@ export interface WantedOption {
   readonly jti: string;
   readonly slotId: string;
   readonly minutes: number;
-  /** Minutes of the visit without the buffer after it; undefined if there is none, or for an appointment to move. */
+  /** Minutes of the visit, without the buffer after it; undefined without a buffer, and for an appointment to move. */
   readonly visitMinutes: number | undefined;
   readonly generation: number;
   readonly locationId: string;
@@ -95,7 +95,7 @@ const IS_LONG_ENOUGH = `coalesce((SELECT a.ends_at - a.starts_at <= make_interva
     FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid), true)`;
 
 /**
- * SQL for whether a slot `s` is on a full day: appointments and unexpired holds use the whole daily capacity of its
+ * SQL for whether a slot `s` is on a full day: appointments and live holds use the whole daily capacity of its
  * rule. The subquery looks up one row. With EXISTS instead, PostgreSQL might read all days into a hash table.
  */
 export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity

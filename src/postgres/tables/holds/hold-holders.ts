@@ -31,7 +31,7 @@ export interface HolderUntil {
 }
 
 /**
- * Adds a hold to the count of its principal. If the principal already has `limit` unexpired holds, the call fails with
+ * Adds a hold to the count of its principal. If the principal already has `limit` live holds, the call fails with
  * the error that `refusal` returns. The counter comes late in the order of `locks.ts`, so that calls of one principal
  * wait for each other only for a short time.
  */

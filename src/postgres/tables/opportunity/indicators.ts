@@ -34,7 +34,8 @@ export type Group = { readonly [K in GroupAttribute]: string | undefined };
 /**
  * The sums over the appointments of a group. The members `assigned…` count the waits from the request to the booking.
  * The members `attended…` count the waits from the request to an attended appointment. The waits are in calendar days
- * or in business days. Members that end with `First` count first visits only.
+ * or in business days. Members that end with `First` count first visits only. `bookedMinutes` omits CANCELLED, NO_SHOW
+ * and overbooked appointments.
  *
  * Each member `assigned…` or `attended…` is a histogram in one decimal number, with eight digits for each number of
  * days. For example, 300000002 means two waits of 0 days and three waits of 1 day.
@@ -105,9 +106,13 @@ export interface ThirdNext extends Group {
 }
 
 /**
- * Returns the day of the third free slot after `now` of each group. Omits groups with fewer than three free slots.
- * These slots do not count: slots on days without capacity left, slots of inactive or emergency programs, slots outside
- * the time range of {@link windowOf}, and slots in which the practitioner has an appointment. Holds do not matter.
+ * Returns the day of the third free slot after `now` of each group. Omits groups with fewer than three free slots. A
+ * slot does not count in these cases:
+ * - Its program is inactive or an emergency program.
+ * - It is outside the time range of {@link windowOf}.
+ * - The practitioner has an appointment during the slot. A hold of the practitioner does not matter.
+ * - Its day has no capacity left. Live holds use capacity, as appointments do.
+ *
  * Ignores the months and the filter `payerId`.
  */
 export function readThirdNext(transaction: Transaction, query: IndicatorQuery): Promise<ThirdNext[]> {
