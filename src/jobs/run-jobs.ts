@@ -17,7 +17,7 @@ import { writeTimeEvents } from "./write-time-events.js";
 /** Dependencies of background jobs. */
 export interface JobPorts {
   readonly database: TransactionSource;
-  /** The job queue's own connections. One of them listens for jobs while the process runs. */
+  /** The connections of the job queues. This queue listens for jobs on one of them while the process runs. */
   readonly queuePool: JobQueuePool;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;

@@ -6,7 +6,7 @@ import type { TransactionSource } from "../postgres/run-transaction.js";
 /** Dependencies of a queue's workers. */
 export interface QueuePorts {
   readonly database: Pick<TransactionSource, "namedStatements">;
-  /** The job queue's own connections. One of them listens for jobs while the process runs. */
+  /** The connections of the job queues. This queue listens for jobs on one of them while the process runs. */
   readonly queuePool: JobQueuePool;
   /**
    * Called with one of these errors:

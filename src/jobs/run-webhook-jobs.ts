@@ -86,8 +86,8 @@ async function queueDelivery(
 }
 
 /**
- * Queues a job for `runAt`. If a job of the webhook already waits, keeps its time: it was queued during this run, for a
- * newer event or because it found the webhook leased.
+ * Queues a job for `runAt`. If a job of the webhook already waits and has not failed, keeps the time of that job. That
+ * job was queued during this run, for a newer event or because it found the webhook leased.
  */
 async function queueRetry(addJob: AddJobFunction, key: DeliveryPayload, runAt: Date): Promise<void> {
   await addJob(DELIVER_WEBHOOK, key, { jobKey: deliveryKey(key), runAt, jobKeyMode: "preserve_run_at" });

@@ -2,7 +2,7 @@ import { Client, type ClientConfig, Pool, type PoolClient } from "pg";
 import { lastMigration } from "./migration/known-migrations.js";
 import { servingName } from "./migration/serving-releases.js";
 
-/** The connections of the job queue. */
+/** The connections of the two job queues of a process: those of `runJobs` and `runWebhookJobs`. */
 export type JobQueuePool = Pool;
 
 /** Options of the job queue's pool. */
@@ -30,9 +30,9 @@ class ConnectingClient extends Client {
 }
 
 /**
- * Opens a small pool for the job queue, without pipelining. The queue listens on one connection, so every serving
- * process keeps a connection of this pool open. The application_name of the connections contains the release, so that
- * `migrate` can find the releases that are serving.
+ * Opens a small pool for the job queues, without pipelining. Each of the two queues listens on a connection of its own,
+ * so every serving process keeps two connections of this pool open. The application_name of the connections contains
+ * the release, so that `migrate` can find the releases that are serving.
  */
 export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueuePoolOptions): JobQueuePool {
   const address = new URL(url);

@@ -21,7 +21,7 @@ export function extensionKey(tenantId: string): string {
 
 /**
  * Queues a job that extends the schedules of the tenant. The job starts after the commit, `pauseSeconds` from now at
- * the earliest. If such a job is already waiting, only changes the time at which it starts.
+ * the earliest. If such a job is already waiting, sets its start time and resets its number of attempts instead.
  */
 export function requestExtension(transaction: Transaction, pauseSeconds = 0): void {
   const payload: ExtensionPayload = { tenantId: transaction.tenantId };
@@ -58,8 +58,8 @@ export interface DeliveryPayload {
 }
 
 /**
- * Returns the key of the job that sends events to a webhook. While a job with this key waits, queueing it again only
- * replaces its payload and its start time.
+ * Returns the key of the job that sends events to a webhook. While a job with this key waits, queueing it again adds no
+ * job. It replaces the payload and the start time of the waiting job, and resets its number of attempts.
  */
 export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}`;

@@ -33,9 +33,10 @@ export class FanOut {
   }
 
   /**
-   * Whether the deliveries and the cursor could not be stored. The causes are: the lease was lost, the tenant was
-   * suspended, or the webhook was changed, for example its filters, its state or, by a replay, its cursor. Nothing more
-   * can be stored then.
+   * Whether the deliveries and the cursor could not be stored. Nothing more can be stored then. These are the causes:
+   * - The lease was lost.
+   * - The tenant was suspended.
+   * - The webhook was changed, for example its filters or its state. A replay changes its cursor.
    */
   get isLost(): boolean {
     return this.#isLost;

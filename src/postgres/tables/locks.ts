@@ -89,10 +89,12 @@ export interface Locked {
  * To prevent deadlocks, all transactions lock in the following order. A transaction may skip steps:
  *
  * 1. the idempotency key (`unit-of-work.ts`);
- * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for transactions
- *    that change holidays or blocks, or activate or deactivate a practitioner or location;
- * 3. the program, holiday, block or location that changes. A call that overbooks, imports or restores an appointment,
- *    or records a past visit, locks the program FOR SHARE, so that no practitioner leaves the program meanwhile;
+ * 2. the calendar of the tenant (`calendars.ts`): exclusive for transactions that change holidays or blocks, or activate
+ *    or deactivate a practitioner or location. Shared by transactions that create slots from rules, correct the status
+ *    of an appointment, or summarize waits;
+ * 3. the program, holiday, block or location that changes. A call that overbooks or imports an appointment, corrects
+ *    its status or records a past visit locks the program FOR SHARE, so that no practitioner leaves the program
+ *    meanwhile;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
  *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks the patient and all patients merged
  *    into it, and then the entries of the patient (`erasure-locks.ts`);
@@ -111,6 +113,7 @@ export interface Locked {
  * 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks the slot first.
  *
  * These transactions need more locks, or locks of several rows:
+ * - An import locks its source (`imported-resources.ts`) after the idempotency key.
  * - A call that holds one of several options first tries to lock a free slot (`free-options.ts`). It never waits for
  *   this lock.
  * - The job that writes events such as reminders first locks the tenant's row in `time_event_progress`. Only this job

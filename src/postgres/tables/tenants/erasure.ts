@@ -21,7 +21,7 @@ export function findErasingTenants(source: TransactionSource): Promise<string[]>
   return findTenants(source, ERASING);
 }
 
-/** Returns the ids of the tenants that are not active. Jobs skip these tenants. */
+/** Returns the ids of the tenants that are suspended, being erased or erased. */
 export function findInactiveTenants(source: TransactionSource): Promise<string[]> {
   return findTenants(source, INACTIVE);
 }

@@ -99,8 +99,8 @@ export function releaseWebhook(transaction: Transaction, { id, leaseId }: Leased
 }
 
 /**
- * Returns whether a webhook is as it was when it was leased: this run still has the lease, and the webhook and its
- * tenant are active. A webhook with another version was changed, for example its URL, its filters or its secret.
+ * Returns true if this run still has the lease of a webhook, the webhook and its tenant are active, and the version of
+ * the webhook is the same. A change, for example of its URL, filters or secret, increases the version.
  */
 export async function isAsLeased(
   transaction: Transaction,
