@@ -8,7 +8,7 @@ const KEY_BYTES = 16;
 export interface Addresses {
   readonly publicUrl: string;
   readonly internalUrl: string;
-  /** The prefix of all REST paths, such as /api/external/v1. */
+  /** The prefix of the REST paths of the published operations, such as /api/external/v1. */
   readonly basePath: string;
   /** The secret with which the reference pages get demo tokens; undefined if they get none. */
   readonly pageKey: string | undefined;

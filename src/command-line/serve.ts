@@ -23,7 +23,7 @@ import { joinPrimary } from "./workers/worker-process.js";
 
 /** The options of `cupo serve`. */
 export interface ServeFlags {
-  /** Whether to fill the demo tenants. */
+  /** Whether to fill the demo tenants. They are filled only with the development issuer. */
   readonly demo?: boolean;
   /** How many processes serve; "auto" is one for each processor. Defaults to 1. */
   readonly workers?: number | "auto";

@@ -14,9 +14,10 @@ const FIND =
   "Set a search_path with public where it was set: ALTER ROLE … SET search_path = public, ALTER DATABASE … or postgresql.conf";
 
 /**
- * Checks that the role finds the tables of the schema `public`. Then checks that all migrations of this release and of
- * the job queue are applied. Also checks that each applied migration
- * of a newer release is marked as compatible with this release. Returns the findings.
+ * Returns findings about the schema:
+ * - The role must find the tables of the schema `public`. If it does not, returns only this finding.
+ * - All migrations of this release and of the job queue must be applied.
+ * - Each applied migration of a newer release must be marked as compatible with this release.
  */
 export async function examineMigrations(inspection: Inspection): Promise<Finding[]> {
   const access = await readSchemaAccess(inspection);
