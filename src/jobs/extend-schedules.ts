@@ -13,8 +13,8 @@ export interface ExtensionPorts {
   /** The maximum number of open slots of a tenant. An open slot is free and starts in the future. */
   readonly maxOpenSlots: number;
   /**
-   * Logs each extension, each comparison of existing slots with changed rules, and a warning each time that a schedule
-   * cannot be extended because its tenant is at its open-slot limit.
+   * Logs each extension and each comparison of existing slots with changed rules or practitioners. Also logs a warning
+   * each time that a schedule cannot be extended because its tenant is at its open-slot limit.
    */
   readonly logger: Pick<Logger, "info" | "warn">;
   /** Called each time a schedule cannot be extended because its tenant is at its open-slot limit. */
@@ -23,8 +23,8 @@ export interface ExtensionPorts {
 
 /**
  * Runs {@link extendNextProgram} in its own transaction. It adds a limited number of slots to the schedule of one
- * program, or it withdraws slots that no longer fit the program's changed rules. Returns the outcome. For a tenant that
- * is not active, changes nothing and returns DONE.
+ * program, or it withdraws all slots of one program that no longer fit its changed rules or practitioners. Returns the
+ * outcome. For a tenant that is not active, changes nothing and returns DONE.
  *
  * After ADDED, COMPARED or BUSY, more work may be left. The caller then calls again, after the jobs of other tenants.
  * Processes that extend schedules of the same tenant at the same time choose different programs.

@@ -90,8 +90,9 @@ const BUSY_MS = 1_000;
  * Every process runs jobs. Each job runs in one process. If the process dies, another process repeats the job within
  * about 4 h. Later jobs of the same kind can run before that.
  *
- * A job that extends schedules adds or withdraws a limited number of slots of one program. If more may be left to do,
- * it queues the next job of this kind for the tenant. The waiting jobs of other tenants run first.
+ * A job that extends schedules adds a limited number of slots of one program, or withdraws all its slots that no longer
+ * fit. If more may be left to do, it queues the next job of this kind for the tenant. The waiting jobs of other tenants
+ * run first.
  *
  * Returns a function that stops the jobs and waits until the current job reaches a point where it can stop.
  */

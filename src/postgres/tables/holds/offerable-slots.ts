@@ -27,7 +27,7 @@ export interface OfferableSlot {
    * - The program, location and practitioner are active. The program is no emergency program.
    */
   readonly isOpen: boolean;
-  /** Whether the slot has been compared with the current rules of its program ({@link IS_UP_TO_DATE}). */
+  /** Whether the slot has been compared with the program's current rules and practitioners ({@link IS_UP_TO_DATE}). */
   readonly isUpToDate: boolean;
   /**
    * The time from which holds no longer prevent an offer; undefined if no hold prevents it now. Two kinds of holds

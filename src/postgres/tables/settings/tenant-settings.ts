@@ -63,8 +63,8 @@ export interface TenantSettingsAttributes {
    */
   readonly supervisedAfterNoShows: number | undefined;
   /**
-   * A past visit can be recorded until this many days (local dates) after the day of the visit. With 0, past visits
-   * cannot be recorded. Undefined means 7.
+   * A past visit, or a past step of a visit, can be recorded until this many days (local dates) after the day of the
+   * visit. With 0, neither can be recorded. Undefined means 7.
    */
   readonly lateEntryDays: number | undefined;
 }

@@ -6,10 +6,9 @@ import type { ResourceTable } from "../resources/resources.js";
 /** Attributes of a webhook. */
 export interface WebhookAttributes {
   readonly url: string;
-  /**
-   * The types of the resources whose events are sent, such as APPOINTMENT. If empty, the events of all types are sent.
-   */
+  /** The types of the resources whose events are sent, such as APPOINTMENT; empty for all. */
   readonly resourceTypes: readonly string[];
+  /** The types of events that are sent; empty for all. An event must match `resourceTypes` too. */
   readonly eventTypes: readonly string[];
   readonly state: "ACTIVE" | "PAUSED" | "DISABLED";
   readonly disabledReason: DisabledReason | undefined;
