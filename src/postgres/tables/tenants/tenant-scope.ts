@@ -7,7 +7,8 @@ import { sql } from "../../sql.js";
  * result of `work`. `tenantId` is a UUID in lower case. Only RPCs for operators may use this function.
  *
  * During `work`, row-level security shows only the rows of the tenant `tenantId`. After `work`, it shows the rows of
- * the transaction's own tenant again. It does not if `work` rejects, so the caller must then roll back the transaction.
+ * the transaction's own tenant again. If `work` rejects, it still shows those of the tenant `tenantId`: the caller must
+ * then roll back the transaction.
  */
 export async function withinTenant<T>(
   transaction: Transaction,
