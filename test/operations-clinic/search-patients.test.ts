@@ -186,6 +186,8 @@ describe("SearchPatients", () => {
     await refused({ name: "a. b" }, ["name TOO_SHORT"]);
     await refused({ phone: "12-3" }, ["phone TOO_SHORT"]);
     await refused({ documentNumberPrefix: "1-2-3" }, ["documentNumberPrefix TOO_SHORT"]);
+    await refused({ name: "an\uff9e" }, ["name TOO_SHORT"]);
+    await refused({ documentNumberPrefix: "\uff9e\uff9f\ufe70\ufe7e" }, ["documentNumberPrefix TOO_SHORT"]);
     await refused({ name: "ana", status: 0 }, ["status INVALID_VALUE"]);
   });
 });
