@@ -126,7 +126,7 @@ test("a heavy call that waits too long for those of other tenants is 503 BUSY an
   expect((await readMetrics(small.internalUrl)).sum(answered, faults)).toBeUndefined();
 });
 
-test("calls beyond the queue's limit are 503 with Retry-After, and a tenant with few calls is still served", async () => {
+test("calls beyond the queue's limit are faults, 503 with Retry-After; a tenant with few calls is still served", async () => {
   const narrow = { DATABASE_CONNECTIONS: "2", WAITING_CALLS: "2" };
   const small = await startTestService({ DATABASE_URL: database.url, ...DEFAULTS, ...narrow });
   onTestFinished(() => small.close());
@@ -151,6 +151,9 @@ test("calls beyond the queue's limit are 503 with Retry-After, and a tenant with
     expectProblem(answer, 503);
     expect(["1", "2", "3"]).toContain(answer.headers.get("retry-after"));
   }
+  const faults = { error_type: "SERVICE_UNAVAILABLE" };
+  const answered = async () => (await readMetrics(small.internalUrl)).sum("http_server_requests_total", faults);
+  await eventually(async () => (await answered()) === refused.size);
 });
 
 function times<T>(count: number, send: () => Promise<T>): Promise<T>[] {
