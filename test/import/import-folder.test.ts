@@ -92,6 +92,7 @@ test("a dry run lists every error by file and line, knows earlier rows, and impo
     ...Array.from({ length: 500 }, (_, i) => patientRow(`other ${i}`)),
     patientRow("P5", { documentNumber: "70.000.001" }),
     repeated,
+    patientRow("P6", { documentNumber: "70.000.001", status: "INACTIVE" }),
   ]);
   await writeRows("appointments.ndjson", [
     appointmentRow(clinic, "A1"),
