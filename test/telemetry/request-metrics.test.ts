@@ -108,8 +108,8 @@ describe("a request over REST is counted", () => {
     for (const sent of [body, body, registration()])
       await service.request("POST", "/patients", { headers, body: sent });
     await counts("cupo_idempotency_replays_total", { cupo_operation: REGISTER }, 1);
-    const conflict = { cupo_problem_code: "CONCURRENT_MODIFICATION", cupo_problem_reason: "IDEMPOTENCY_KEY_REUSED" };
-    await counts("cupo_problems_total", { ...conflict, cupo_operation: REGISTER }, 1);
+    const reused = { cupo_problem_code: "CONCURRENT_MODIFICATION", cupo_problem_reason: "IDEMPOTENCY_KEY_REUSED" };
+    await counts("cupo_problems_total", { ...reused, cupo_operation: REGISTER }, 1);
   });
 });
 

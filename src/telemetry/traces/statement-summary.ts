@@ -12,9 +12,9 @@ const MAX_KEPT = 2_000;
 const NAME = String.raw`"?(?:\w+"?\."?)?(\w+)`;
 const TABLE_OF: Readonly<Record<string, RegExp>> = {
   INSERT: new RegExp(String.raw`\binsert\s+into\s+${NAME}`, "i"),
-  UPDATE: new RegExp(String.raw`\bupdate\s+${NAME}`, "i"),
+  UPDATE: new RegExp(String.raw`(?<!\bfor\s+(?:no\s+key\s+)?)\bupdate\s+${NAME}`, "i"),
   DELETE: new RegExp(String.raw`\bdelete\s+from\s+${NAME}`, "i"),
-  SELECT: new RegExp(String.raw`\bfrom\s+${NAME}`, "i"),
+  SELECT: new RegExp(String.raw`(?<!\bextract\s*\(\s*\w+\s+)\bfrom\s+${NAME}`, "i"),
 };
 const summaries = new Map<string, StatementSummary>();
 
