@@ -27,6 +27,7 @@ suite("the line of a request", () => {
         const call = callFor(request);
         call.operation = "cupo.access.v1.PatientService/RegisterPatient";
         call.principal = principalWith({ id: "issuer client" });
+        call.actor = "s3cret";
         call.problemCode = "VALIDATION_FAILED";
         response.writeHead(422, { "X-Secret": "s3cret" });
         response.end("s3cret");
