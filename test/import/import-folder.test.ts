@@ -123,6 +123,25 @@ test("a dry run takes rows for the same that differ only in the case of their UU
   expect((await run()).exitCode).toBe(0);
 });
 
+test("a dry run finds the inactive resources of earlier rows that the import then finds", async () => {
+  const practitioner = { code: "D1", fullName: "Luz Mora", active: false };
+  await writeRows("practitioners.ndjson", [{ sourceId: "D1", practitioner }]);
+  await writeRows("patients.ndjson", [patientRow("P1", { status: "INACTIVE" }), patientRow("P2")]);
+  const ahead = { status: "CONFIRMED" };
+  await writeRows("appointments.ndjson", [
+    appointmentRow(clinic, "A1", ahead, { date: day(clinic, 3) }),
+    appointmentRow(clinic, "A2", { ...ahead, practitioner: { sourceId: "D1" } }, { date: day(clinic, 4) }),
+    appointmentRow(clinic, "A3", { status: "CANCELLED", cancellationReasonId: clinic.cancellationReasonId }),
+  ]);
+  const errorsOf = ({ lines }: { readonly lines: readonly string[] }) => lines.filter((line) => line.includes(":"));
+  const checked = await run({ validateOnly: true });
+  expect(errorsOf(checked)).toEqual([
+    "appointments.ndjson:1: appointment.patient.sourceId: the patient is not active",
+    expect.stringMatching(/^appointments\.ndjson:2: appointment\.practitioner\.sourceId: /),
+  ]);
+  expect(errorsOf(await run())).toEqual(errorsOf(checked));
+});
+
 test("a dry run finds the overlaps of appointments in different batches that the import then finds", async () => {
   await writeRows("patients.ndjson", [patientRow("P1"), patientRow("P2"), patientRow("P3")]);
   const soon = { date: day(clinic, 3), time: "09:00" };

@@ -8,6 +8,8 @@ import {
 } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import { PatientDetails_Status } from "../../gen/cupo/clinic/v1/patient_details_pb.js";
 import { documentNumberKey, documentTypeKey } from "../../postgres/tables/patients/document-keys.js";
+import { readTime } from "../../services/imports/appointment-times.js";
+import { inactive } from "../../services/resources/preconditions.js";
 import { SeenAppointments } from "./seen-appointments.js";
 import type { RowError, SourceRow } from "./source-rows.js";
 
@@ -24,10 +26,12 @@ export class SeenRows {
   readonly #documents = new Set<string>();
   /** The ids of resources that an earlier import created, by kind and id of the row. */
   readonly #resources = new Map<string, string>();
+  /** The inactive resources that the import would create, by kind and id of the row. */
+  readonly #inactive = new Set<string>();
   readonly #appointments: SeenAppointments;
 
   /** `now` returns milliseconds since the epoch. */
-  constructor(now: () => number) {
+  constructor(private readonly now: () => number) {
     this.#appointments = new SeenAppointments((kind, reference) => this.#resourceOf(kind, reference), now);
   }
 
@@ -42,6 +46,7 @@ export class SeenRows {
     const document = documentOf(row);
     if (document !== undefined) this.#documents.add(document);
     if (resourceId !== undefined) this.#resources.set(name, resourceId);
+    else if (isInactive(row)) this.#inactive.add(name);
     else if (isAppointment(row)) this.#appointments.add(row.resource.value);
   }
 
@@ -53,10 +58,12 @@ export class SeenRows {
    *   earlier row. The service already knows that resource, so the error means that the caller may not see it.
    * - An error is added if an earlier row has the same kind and id.
    * - An error is added if the row and an earlier row are active patients with the same identity document.
+   * - Errors are added for references to inactive resources of earlier rows, if the row needs active ones.
    * - An error is added if the appointment in the row overlaps the appointment of an earlier row, and both have the
-   *   same patient or practitioner. This is checked only if the row has no other error and was not imported before.
+   *   same patient or practitioner.
    *
-   * No error is added to a field that already has one.
+   * The last two are checked only if the row has no other error and was not imported before. No error is added to a
+   * field that already has one.
    */
   judge({ row }: SourceRow, errors: readonly RowError[], resourceId: string | undefined): RowError[] {
     const known = this.#rows.get(nameOf(row.resource.case, row.sourceId));
@@ -66,9 +73,26 @@ export class SeenRows {
     const added: RowError[] = [];
     if (known !== undefined) added.push(repeatedId);
     else if (document !== undefined && this.#documents.has(document)) added.push(repeatedDocument);
-    else if (own.length === 0 && resourceId === undefined && isAppointment(row))
-      added.push(...this.#appointments.overlaps(row.resource.value));
+    else if (own.length === 0 && resourceId === undefined) added.push(...this.#conflictsOf(row));
     return [...added.filter(({ field }) => own.every((error) => error.field !== field)), ...own];
+  }
+
+  #conflictsOf(row: ImportRow): readonly RowError[] {
+    const unusable = this.#inactiveReferences(row);
+    return unusable.length === 0 && isAppointment(row) ? this.#appointments.overlaps(row.resource.value) : unusable;
+  }
+
+  /** Returns the errors for references to inactive resources. As in an import, the patient's error comes only alone. */
+  #inactiveReferences(row: ImportRow): readonly RowError[] {
+    if (isAppointment(row) ? !readTime(row.resource.value, this.now()).isAhead : row.resource.case !== "waitlistEntry")
+      return [];
+    const names = [...REFERENCES].filter((name) => this.#inactive.has(nameOf(name, referenceOf(row, name))));
+    const errors = names.map((name) => {
+      const field = `${row.resource.case}.${name}`;
+      return { ...inactive(field), field: `${field}.sourceId` };
+    });
+    if (!isAppointment(row) || !names.includes("patient")) return errors;
+    return errors.length > 1 ? errors.slice(1) : [inactivePatient];
   }
 
   #resourceOf(kind: string, { sourceId, resourceId }: ImportReference): string {
@@ -96,6 +120,12 @@ const repeatedDocument: RowError = {
   message: "an earlier row of an active patient has this document",
 };
 
+const inactivePatient: RowError = {
+  code: "PATIENT_NOT_ACTIVE",
+  field: "appointment.patient.sourceId",
+  message: "the patient is not active",
+};
+
 function nameOf(kind: string | undefined, sourceId: string | undefined): string {
   return `${kind ?? ""} ${sourceId ?? ""}`;
 }
@@ -111,6 +141,12 @@ type AppointmentRow = ImportRow & {
 /** Whether a row is an appointment. Call it only for valid rows. */
 function isAppointment(row: ImportRow): row is AppointmentRow {
   return row.resource.case === "appointment";
+}
+
+/** Whether the resource of a row would be inactive. */
+function isInactive({ resource: { case: kind, value } }: ImportRow): boolean {
+  if (kind === "patient") return (value.status ?? PatientDetails_Status.ACTIVE) !== PatientDetails_Status.ACTIVE;
+  return value !== undefined && "active" in value && value.active === false;
 }
 
 /** Returns the identity document of an active patient, as type and number; undefined for any other row. */
