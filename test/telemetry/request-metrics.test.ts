@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { conflict } from "../../src/errors.js";
+import { validationFailed } from "../../src/errors.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import type { ServiceEntry } from "../../src/services/services.js";
@@ -174,7 +174,7 @@ test("an internal error has its type", async () => {
 
 test.each([
   ["a fault of the service, which has its type", new Error("broken"), "INTERNAL_ERROR"],
-  ["an error that is none", conflict({ code: "OUT_OF_RANGE", field: "cursor", message: "too old" }), undefined],
+  ["an error that is none", validationFailed([{ code: "INVALID_VALUE", field: "cursor", message: "bad" }]), undefined],
 ])("a REST stream can end after its first event with %s", async (_, error, type) => {
   const failing = await startTestService({}, { served: (entry) => withWatch(entry, () => failAfterOne(error)) });
   onTestFinished(() => failing.close());
