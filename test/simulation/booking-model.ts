@@ -12,7 +12,7 @@ import {
   type SlotModel,
   type Time,
 } from "./clinic-model.js";
-import { expiryOf, isBusy, obstacles, timeOf } from "./option-model.js";
+import { expiryOf, isBusy, minutesHeld, obstacles, timeOf } from "./option-model.js";
 
 /** The expected answer: the appointment, or the status and field errors (`field CODE`) of a rejection. */
 export type Verdict = AppointmentModel | Refusal;
@@ -47,6 +47,7 @@ export function move(
   if (!("appointment" in subject) || subject.appointment !== appointment)
     return refuse(422, "optionToken INVALID_OPTION");
   if (clinic.now >= expiryOf(option)) return GONE;
+  if (isTooShort(clinic, option)) return refuse(422, "optionToken INVALID_OPTION");
   const taken = takeOption(clinic, option, appointment.patient, appointment);
   if ("refused" in taken) return taken;
   release(clinic, appointment);
@@ -131,6 +132,11 @@ export function refuseStep(
   if (version !== appointment.version) return refuse(409, "expectedVersion STALE_VERSION");
   const isLate = isBeforeStart && appointment.start <= now;
   return from.includes(appointment.status) && !isLate ? undefined : refuse(409, "appointmentId STATE_NOT_ALLOWED");
+}
+
+/** Whether the appointment to move has become longer than the option since the search. */
+export function isTooShort(clinic: ClinicModel, { subject, minutes }: OptionModel): boolean {
+  return "appointment" in subject && minutes < (minutesHeld(clinic, subject.appointment) ?? 0);
 }
 
 /** Returns all conflicts of the slots of an option. */

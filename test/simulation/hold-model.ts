@@ -1,4 +1,4 @@
-import { conflictsOf, GONE, movability, type Refusal, refuse } from "./booking-model.js";
+import { conflictsOf, GONE, isTooShort, movability, type Refusal, refuse } from "./booking-model.js";
 import {
   type ClinicModel,
   dayOf,
@@ -22,7 +22,10 @@ export function hold(clinic: ClinicModel, options: readonly OptionModel[], minut
     return refuse(422, `${wrong === 0 ? "optionToken" : `alternativeOptionTokens[${wrong - 1}]`} INVALID_OPTION`);
   const usable = options.filter((option) => clinic.now < expiryOf(option));
   if (usable.length === 0 || (others.length === 0 && usable[0] !== first)) return GONE;
-  const chosen = others.length === 0 ? undefined : usable.find((option) => refusalOf(clinic, option) === undefined);
+  const chosen =
+    others.length === 0
+      ? undefined
+      : usable.find((option) => !isTooShort(clinic, option) && refusalOf(clinic, option) === undefined);
   if (chosen === undefined && usable[0] !== first) return GONE;
   return take(clinic, chosen ?? first, minutes);
 }
@@ -42,6 +45,7 @@ function take(clinic: ClinicModel, option: OptionModel, minutes: number): HoldMo
   const { subject } = option;
   const moving = "appointment" in subject ? subject.appointment : undefined;
   if (moving !== undefined && !movability(clinic, moving)) return refuse(409, "optionToken STATE_NOT_ALLOWED");
+  if (isTooShort(clinic, option)) return refuse(422, "optionToken INVALID_OPTION");
   const patient = "patient" in subject ? subject.patient : subject.appointment.patient;
   const refusal = refusalOf(clinic, option);
   if (refusal?.refused === GONE.refused) return refusal;
