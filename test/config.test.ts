@@ -252,7 +252,7 @@ describe("an invalid value", () => {
 });
 
 describe("a secret", () => {
-  test.each(["mysql://cupo:s3cret@db/cupo", "s3cret", "cupo:s3cret@db"])(
+  test.each(["mysql://cupo:s3cret@db/cupo", "s3cret", "cupo:s3cret@db", "postgres://c%u@db/c", "postgres://u@db/%C3"])(
     "is not shown if DATABASE_URL is invalid: %s",
     (held) => {
       expect(problemsOf({ DATABASE_URL: held })).toEqual([

@@ -37,11 +37,26 @@ export function minutes(name: string, defaultText: string, about: string): Setti
 }
 
 /**
- * Returns a setting with a postgres:// or postgresql:// URL. The value is secret, because it can contain a password.
+ * Returns a setting with a postgres:// or postgresql:// URL, whose role and database must be percent-encoded. The value
+ * is secret, because it can contain a password.
  */
 export function databaseUrl(name: string, about: string): Setting<string> {
-  const parse = (held: string) => (/^postgres(ql)?:$/.test(urlOf(held)?.protocol ?? "") ? held : undefined);
+  const parse = (held: string) => {
+    const url = urlOf(held);
+    if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol)) return undefined;
+    return [url.username, url.pathname].every(isDecodable) ? held : undefined;
+  };
   return { name, about, takes: "a URL such as postgres://user:password@host:5432/database", isSecret: true, parse };
+}
+
+/** Whether each percent sign begins an escape, and the escapes are UTF-8. */
+function isDecodable(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns a setting with any text. */
