@@ -1,5 +1,6 @@
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import type { ListenLimits } from "./limits.js";
 import { afterPoll } from "./sockets.js";
 
@@ -22,10 +23,18 @@ export interface Connections {
    */
   admit(socket: Socket): boolean;
   /**
-   * Calls `drain`, stops accepting, ends idle connections and destroys the rest after `graceMs` milliseconds. Resolves
-   * when all connections are closed. `forced` is the number of destroyed connections.
+   * Calls `drain`, stops accepting, ends idle connections after `idleMs` milliseconds and destroys the rest after
+   * `graceMs`. Resolves when all connections are closed. `forced` is the number of destroyed connections.
    */
-  close(server: Server, drain: () => void, graceMs: number): Promise<{ forced: number }>;
+  close(server: Server, drain: () => void, times: CloseTimes): Promise<{ forced: number }>;
+}
+
+/** How long the connections of a listener that closes stay open, in milliseconds. */
+export interface CloseTimes {
+  /** For connections without a request. Until then, a request can arrive that was on its way. */
+  readonly idleMs: number;
+  /** For all others. */
+  readonly graceMs: number;
 }
 
 const crowdedShare = 0.9;
@@ -55,7 +64,7 @@ export function createConnections({ maxConnections, maxConnectionsPerNetwork }: 
       if (all.size > maxConnections * crowdedShare) closeLongestIdle();
       return true;
     },
-    close: (server, drain, graceMs) => closeGracefully(server, { all, idle, drain, graceMs }),
+    close: (server, drain, times) => closeGracefully(server, { all, idle, drain, ...times }),
   };
 
   function forget(socket: Socket, network: string): void {
@@ -74,18 +83,17 @@ export function createConnections({ maxConnections, maxConnectionsPerNetwork }: 
   }
 }
 
-interface Closing {
+interface Closing extends CloseTimes {
   readonly all: ReadonlySet<Socket>;
   readonly idle: IdleConnections;
   readonly drain: () => void;
-  readonly graceMs: number;
 }
 
 /**
  * Implements {@link Connections.close}. Calls `drain`. Then waits until Node has reported the connections that the
  * operating system has already accepted. Otherwise closing the listener would reset these connections.
  */
-async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Closing): Promise<{ forced: number }> {
+async function closeGracefully(server: Server, { all, idle, drain, idleMs, graceMs }: Closing): Promise<{ forced: number }> {
   let forced = 0;
   const timer = setTimeout(() => {
     forced = all.size;
@@ -94,6 +102,7 @@ async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Cl
   drain();
   await new Promise<void>((resolve) => afterPoll(resolve));
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  if (idleMs > 0 && idle.size > 0) await Promise.race([closed, delay(idleMs)]);
   for (const end of idle.values()) end();
   await closed;
   clearTimeout(timer);

@@ -42,6 +42,12 @@ export interface ListenOptions {
   readonly refused?: (limit: "maxConnections" | "maxConnectionsPerNetwork" | "maxUnreadBytes") => void;
 }
 
+/**
+ * How long a listener that closes waits for the first request of a connection, in milliseconds. A reverse proxy connects
+ * and then sends the request. It does not repeat a gRPC request whose connection breaks.
+ */
+const ARRIVAL_MS = 250;
+
 /** A port that accepts connections. */
 export interface Listener {
   readonly port: number;
@@ -53,10 +59,11 @@ export interface Listener {
    */
   announceEnd(): void;
   /**
-   * Stops accepting and finishes the requests in progress. Idle connections are closed immediately. HTTP/1.1 responses
-   * have `Connection: close`, and HTTP/2 sessions receive GOAWAY. Resolves when all connections are closed. `forced` is
-   * the number of connections that were destroyed after `graceMs` milliseconds. A second call returns the promise of
-   * the first.
+   * Stops accepting and finishes the requests in progress. Idle connections are closed immediately. If the end was
+   * announced, connections that never had a request stay open for another {@link ARRIVAL_MS}. HTTP/1.1 responses have
+   * `Connection: close`, and HTTP/2 sessions receive GOAWAY. Resolves when all connections are closed. `forced` is the
+   * number of connections that were destroyed after `graceMs` milliseconds. A second call returns the promise of the
+   * first.
    */
   close(graceMs: number): Promise<{ forced: number }>;
 }
@@ -123,16 +130,18 @@ function serve(server: Server, tlsServer: TlsServer | undefined, bound: Bound, o
     else options.refused?.("maxConnectionsPerNetwork");
   });
   server.on("drop", () => options.refused?.("maxConnections"));
+  let idleMs = 0;
   let closing: Promise<{ forced: number }> | undefined;
   return { port, url, announceEnd, close: (graceMs) => (closing ??= close(graceMs)) };
 
   function announceEnd(): void {
+    idleMs = ARRIVAL_MS;
     http1.announceEnd();
     http2.announceEnd();
   }
 
   async function close(graceMs: number): Promise<{ forced: number }> {
-    const result = await connections.close(server, drain, graceMs);
+    const result = await connections.close(server, drain, { idleMs, graceMs });
     http1.stop();
     return result;
   }

@@ -46,13 +46,14 @@ const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex")
  * - `drain` sends a GOAWAY with the id of the last stream that was read. Over TLS, `announceEnd` does the same.
  * - Without TLS, `announceEnd` sends {@link SHUTDOWN_NOTICE} and still admits every stream. A reverse proxy can open a
  *   stream before it reads the notice.
+ * - A session without a stream is told its end when its first stream arrives. A GOAWAY before could refuse this stream.
  */
 export function serveHttp2(options: ServeOptions): ProtocolServer {
   const { limits, idle, unread, handler, socketError } = options;
   const sessions: Sessions = new Map();
   const accounts: Accounts = new WeakMap();
   const admit = admitting(accounts, options);
-  let draining = false;
+  let ending: EndSession | undefined;
   const server = createFramer(options);
   server.on("request", onRequest).on("checkExpectation", onRequest);
   server.on("checkContinue", (req, res) => {
@@ -73,7 +74,7 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
     session.once("close", () => sessions.delete(session));
     limitSilence(session, socket, limits);
     limitIdleness(session, socket, { limits, idle });
-    if (draining) afterPoll(() => session.close());
+    if (ending !== undefined) whenUsed(session, socket, ending);
   }
 
   return {
@@ -82,22 +83,29 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
       server.once("session", (session) => onSession(session, socket));
       server.emit("connection", socket);
     },
-    announceEnd: () => endSoon(sessions, announceEndOf),
-    drain() {
-      draining = true;
-      endSoon(sessions, (_, session) => session.close());
-    },
+    announceEnd: () => endSoon(announceEndOf),
+    drain: () => endSoon((session) => session.close()),
     stop() {},
   };
+
+  /** Calls `end` for the open sessions after the next poll of the event loop, and for each later session. */
+  function endSoon(end: EndSession): void {
+    ending = end;
+    const open = new Map(sessions);
+    afterPoll(() => open.forEach((socket, session) => whenUsed(session, socket, end)));
+  }
 }
 
-/** After the next poll of the event loop, calls `end` for each session that was open when this function was called. */
-function endSoon(sessions: Sessions, end: (socket: Socket, session: ServerHttp2Session) => void): void {
-  const open = new Map(sessions);
-  afterPoll(() => open.forEach(end));
+/** Tells a session its end, or ends it. */
+type EndSession = (session: ServerHttp2Session, socket: Socket) => void;
+
+/** Calls `end` for a session that has had a stream. For any other session, calls it when the first stream arrives. */
+function whenUsed(session: ServerHttp2Session, socket: Socket, end: EndSession): void {
+  if (session.destroyed || session.state.lastProcStreamID !== 0) end(session, socket);
+  else session.once("stream", () => end(session, socket));
 }
 
-function announceEndOf(socket: Socket, session: ServerHttp2Session): void {
+function announceEndOf(session: ServerHttp2Session, socket: Socket): void {
   if (socket instanceof TLSSocket) session.close();
   else if (!session.destroyed) socket.write(SHUTDOWN_NOTICE);
 }

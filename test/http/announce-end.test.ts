@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { text } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Listener } from "../../src/http/listen.js";
 import { eventually } from "../support/eventually.js";
@@ -74,27 +75,68 @@ describe("announceEnd, HTTP/2", () => {
     const client = await connectRaw(listener);
     await client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     await client.send(frame({ type: "04" }));
-    await client.until(frame({ type: "04", flags: "01" }).toString("latin1"));
-    listener.announceEnd();
-    await client.until(frame({ type: "07", payload: "7fffffff00000000" }).toString("latin1"));
     await client.send(frame({ type: "01", flags: "05", stream: 1, payload: GET_ROOT }));
     await client.until("2.0 GET /");
+    listener.announceEnd();
+    await client.until(frame({ type: "07", payload: "7fffffff00000000" }).toString("latin1"));
+    await client.send(frame({ type: "01", flags: "05", stream: 3, payload: GET_INDEX }));
+    await client.until("2.0 GET /index.html");
   });
 
-  test.each(transports)("serves new sessions until the listener is closed (TLS $tls)", async ({ tls }) => {
+  test.each(transports)("serves new sessions, and tells them the end with their first stream (TLS $tls)", async ({ tls }) => {
     const listener = await startListener({ tls });
     listener.announceEnd();
-    const session = connectHttp2(listener);
-    for (const path of ["/one", "/two"]) expect(await text(session.request({ ":path": path }))).toContain(path);
-    const told = once(session, "goaway");
-    const closing = listener.close(20_000);
-    await told;
-    expect(await closing).toEqual({ forced: 0 });
+    for (const path of ["/one", "/two"]) {
+      const session = connectHttp2(listener);
+      const told = once(session, "goaway");
+      expect(await text(session.request({ ":path": path }))).toContain(path);
+      await told;
+    }
+    expect(await listener.close(20_000)).toEqual({ forced: 0 });
   });
 });
 
+describe("a listener that closes after it announced its end", () => {
+  test.each([
+    ["HTTP/1.1", Buffer.from(get), /^HTTP\/1\.1 200 .*connection: close/is],
+    [
+      "HTTP/2",
+      Buffer.concat([
+        Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        frame({ type: "04" }),
+        frame({ type: "01", flags: "05", stream: 1, payload: GET_ROOT }),
+      ]),
+      /2\.0 GET \//,
+    ],
+  ])("serves a request that was on its way to a new connection (%s)", async (_, request, served) => {
+    const listener = await startListener();
+    listener.announceEnd();
+    const client = await connectRaw(listener);
+    const closing = listener.close(20_000);
+    await afterTurns();
+    await client.send(request);
+    expect(await client.untilClosed()).toMatch(served);
+    expect(await closing).toEqual({ forced: 0 });
+  });
+
+  test("closes connections without a request soon", async () => {
+    const listener = await startListener();
+    listener.announceEnd();
+    const client = await connectRaw(listener);
+    expect(await listener.close(20_000)).toEqual({ forced: 0 });
+    expect(await client.untilClosed()).toBe("");
+  });
+});
+
+/** Resolves after several turns of the event loop. */
+async function afterTurns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+}
+
 /** The headers `:method: GET`, `:scheme: http`, `:path: /` and `:authority: a` (RFC 7541 appendix A). */
 const GET_ROOT = "828684410161";
+/** The same with the path `/index.html`. */
+const GET_INDEX = "828685410161";
 
 /** A frame of HTTP/2 (RFC 9113 section 4.1). Type, flags and payload are hexadecimal. */
 function frame({ type, flags = "00", stream = 0, payload = "" }: Frame): Buffer {
