@@ -44,8 +44,9 @@ export interface WebhooksOptions {
 }
 
 /**
- * Without keys in the settings, the service encrypts the stored secrets of webhooks with keys that it creates. Every 30
- * days, it creates a new key for new secrets. Old keys stay for ever, because a secret lives as long as its webhook.
+ * Without keys in the settings, the service encrypts the stored secrets of webhooks, and stored results with such a
+ * secret, with keys that it creates. Every 30 days, it creates a new key for new secrets. Old keys stay for ever,
+ * because a secret lives as long as its webhook.
  */
 const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
 

@@ -68,9 +68,9 @@ export function keepPaused({ socket, waiting }: Http1Connection): void {
 }
 
 /**
- * Tracks a response from its request to its end. While draining, ends the connection after the last response. Calls
- * `begin` immediately if fewer than `maxAtWork` earlier responses still wait to be sent or to be read by the client.
- * Otherwise the request waits, and until it begins, no more requests are read.
+ * Tracks a response from its request to its end. While draining, ends the connection after the last response. At most
+ * `maxAtWork` requests of a connection are at work: a request is at work until the client has read its response. Calls
+ * `begin` when the request may be at work. While a request waits, the connection reads no more requests.
  */
 export function beginExchange(
   connection: Http1Connection,

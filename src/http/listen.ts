@@ -43,8 +43,8 @@ export interface ListenOptions {
 }
 
 /**
- * How long a listener that closes waits for the first request of a connection, in milliseconds. A reverse proxy connects
- * and then sends the request. It does not repeat a gRPC request whose connection breaks.
+ * How long a listener that closes waits for the first request of a connection, in milliseconds. A reverse proxy
+ * connects and then sends the request. It does not repeat a gRPC request whose connection breaks.
  */
 const ARRIVAL_MS = 250;
 

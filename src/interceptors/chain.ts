@@ -43,8 +43,9 @@ export interface Chain {
 }
 
 /**
- * Creates the stages that calls pass. Their order is defined only here and is the same for RPC and REST. Each stage
- * creates its interceptor for a method once. docs/internals/lifecycle.md says what each stage does.
+ * Creates the stages that calls pass. Their order is the same for RPC and REST. Listeners of the clinic's API add the
+ * stage `actor` after `onHeaders`. Each stage creates one interceptor per method, at most once.
+ * docs/internals/lifecycle.md says what each stage does.
  */
 export function createChain(ports: ChainPorts): Chain {
   const { verifyToken, rateLimiter, validate, listErrors, calls, streams, paceRejection, isTraced = false } = ports;

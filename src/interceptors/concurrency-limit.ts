@@ -55,8 +55,9 @@ export type PaceRejection = (rejection: PermitRejection, what?: "calls" | "strea
  * A call above a limit may wait for a permit. A call that gets no permit is rejected: with 429 at the limit of its
  * principal (specification section 8), with 503 and the reason BUSY at any other limit. Streams have their own limiter.
  *
- * This is the last stage before a call gets its database connection. A call that an earlier stage rejects takes no
- * permit. A repeated call that gets a stored response takes one. The permit is released when the call or stream ends.
+ * This is the last stage that can reject a call before it gets its database connection. A call that an earlier stage
+ * rejects takes no permit. A repeated call that gets a stored response takes one. The permit is released when the call
+ * or stream ends.
  */
 export function concurrencyLimit(
   calls: ConcurrencyLimiter,

@@ -23,7 +23,7 @@ export function withCodes(definition: DescMessage | DescEnum, schema: JsonObject
 
 /**
  * Maps each Problem code of an operation, such as CONCURRENT_MODIFICATION, to the codes that the items of `errors` can
- * then have.
+ * then have. Omits Problem codes whose `errors` are always empty.
  */
 export function errorCodesOf(method: DescMethod): JsonObject {
   return Object.fromEntries(Object.entries(codesOf(method)).map(([problem, codes]) => [problem, [...codes]]));

@@ -216,5 +216,5 @@ function socketOf({ connection: { stream } }: PoolClient): Socket {
   return stream;
 }
 
-/** Ignores the event that a call's connection broke. The promises of running statements reject without handling it. */
+/** Ignores the error event of a broken connection, because the promises of its running statements reject anyway. */
 function ignoreError(): void {}

@@ -58,7 +58,8 @@ const acceptStreamPost = "application/connect+json, application/connect+proto, a
 
 /**
  * Compiles services into a handler that serves them over Connect, gRPC and gRPC-Web. Throws for a method with client
- * streaming. The options' functions are called at the first call of a method.
+ * streaming. `translateErrors`, `headerInterceptors` and `interceptors` are called at the first call of a method.
+ * `openValues` is called at each call.
  *
  * A call passes these steps in order:
  * - path (404), HTTP method (405) and media type (415)

@@ -23,7 +23,7 @@ export function shiftLocally(instantMs: number, seconds: number): number {
 
 /**
  * Returns the local date and time of an instant as the seconds since the start of {@link firstLocalDate} (0001-01-01).
- * Every day counts 86,400 s.
+ * Every day counts 86,400 s. On a day with a clock change, the result is the seconds since the day began.
  */
 function localSecondsAt(instantMs: number): number {
   const date = localDateAt(instantMs);

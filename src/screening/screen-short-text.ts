@@ -35,11 +35,12 @@ interface Looks {
 
 const diagnosis: Recognizer = ["CONTAINS_DIAGNOSIS", clearlyStatesDiagnosis];
 const account: Recognizer = ["CONTAINS_FINANCIAL_DATA", containsAccount];
+const iban: Recognizer = ["CONTAINS_FINANCIAL_DATA", containsIban];
 
 const looks: Readonly<Record<ShortTextKind, Looks>> = {
   NAME: { cards: isShortTextWithCard, others: [diagnosis, ["CONTAINS_CREDENTIAL", containsCredential], account] },
   PHONE: { cards: isTelephoneWithCard, others: [diagnosis, ["CONTAINS_CREDENTIAL", containsCredential]] },
-  DOCUMENT: { cards: isDocumentWithCard, others: [["CONTAINS_CREDENTIAL", statesCredential]] },
+  DOCUMENT: { cards: isDocumentWithCard, others: [["CONTAINS_CREDENTIAL", statesCredential], iban] },
   LABEL: { cards: isShortTextWithCard, others: [["CONTAINS_CREDENTIAL", statesCredential], account] },
 };
 
@@ -48,10 +49,7 @@ const looks: Readonly<Record<ShortTextKind, Looks>> = {
  * is checked only for key formats, IBANs and card numbers.
  */
 const code = /^[\p{L}0-9._/#-]+$/u;
-const looksInCodes: readonly Recognizer[] = [
-  ["CONTAINS_CREDENTIAL", containsKeyFormat],
-  ["CONTAINS_FINANCIAL_DATA", containsIban],
-];
+const looksInCodes: readonly Recognizer[] = [["CONTAINS_CREDENTIAL", containsKeyFormat], iban];
 
 /**
  * Matches a text of at most 13 digits and the signs of telephone and document numbers. It never counts as a card

@@ -34,7 +34,8 @@ export interface EndpointOptions extends BindOptions, EntityTagOptions, EventIdO
 export interface Endpoint {
   /**
    * Calls the method and returns its answer. Rejects if a unary call fails, or if a stream fails before its first
-   * response message. `renderError` renders the error of a stream that fails later.
+   * response message. `renderError` renders the error of a stream that fails later. A stream of
+   * google.api.HttpBody then breaks off instead.
    */
   answer(
     request: RoutedRequest,

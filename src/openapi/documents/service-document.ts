@@ -56,8 +56,8 @@ interface Routes {
 const DETAILS = "Details of the error: `cupo.access.v1.Problem`, `google.rpc.ErrorInfo`, `BadRequest` and `RetryInfo`.";
 
 /**
- * Returns an OpenAPI document of RPC services: of those in `rest` over REST, and of those in `connect` over Connect.
- * Streaming methods are described over REST only.
+ * Returns an OpenAPI document. It describes the services in `rest` over REST, and the services in `connect` over
+ * Connect. Streaming methods are described over REST only.
  */
 export function describeServices(options: ServiceDocumentOptions): JsonObject {
   const rest = restRoutes(CLINIC_BASE_PATH, options.rest);

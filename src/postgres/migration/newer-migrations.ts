@@ -70,8 +70,8 @@ export interface Compatibility {
 
 /**
  * Returns the first migration in `newer` that is not compatible with the release whose last migration is `own`. Returns
- * undefined if there is none. A migration is compatible if its row in `stated` has `own` or an earlier migration as
- * `oldest_release`.
+ * undefined if there is none. A migration is compatible if it has a row in `stated`, and the `oldest_release` of this
+ * row is not later than `own`.
  */
 export function incompatibleMigration(
   newer: readonly string[],

@@ -88,29 +88,23 @@ export interface Locked {
  *
  * To prevent deadlocks, all transactions lock in the following order. A transaction may skip steps:
  *
- * 1. the idempotency key (`unit-of-work.ts`);
- * 2. the calendar of the tenant (`calendars.ts`): exclusive for transactions that change holidays or blocks, or activate
- *    or deactivate a practitioner or location. Shared by transactions that create slots from rules, correct the status
- *    of an appointment, or summarize waits;
- * 3. the program, holiday, block or location that changes. A call that overbooks or imports an appointment, corrects
- *    its status or records a past visit locks the program FOR SHARE, so that no practitioner leaves the program
- *    meanwhile;
- * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
- *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks the patient and all patients merged
- *    into it, and then the entries of the patient (`erasure-locks.ts`);
- * 5. the appointment. A merge locks all appointments of the duplicate, and an erasure all appointments of the patient,
- *    ordered by id;
- * 6. the option token, which is marked as used;
- * 7. slots, ordered by id, all in one statement: the slots that an appointment takes or frees, or the slots that a
- *    change of the schedule deletes or changes (`slot-plan.ts`);
- * 8. the practitioner, when an appointment or a hold takes the practitioner's time, and when the practitioner is
- *    activated or deactivated. Locks of slots are not enough, because a practitioner can have slots of several programs
- *    at the same time;
- * 9. holds, ordered by id: the hold that is booked, and the expired holds in the time of a new hold. A merge locks all
- *    holds of the duplicate, and an erasure all holds of the patient;
- * 10. the counters of days, ordered by rule and date (`capacities.ts`);
- * 11. the counters of the holds of principals (`hold-holders.ts`);
- * 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks the slot first.
+ * 1. the idempotency key (`unit-of-work.ts`); 2. the calendar of the tenant (`calendars.ts`): exclusive for
+ * transactions that change holidays or blocks, or activate or deactivate a practitioner or location. Shared by
+ * transactions that create slots from rules, correct the status of an appointment, or summarize waits; 3. the program,
+ * holiday, block or location that changes. A call that overbooks or imports an appointment, corrects its status or
+ * records a past visit locks the program FOR SHARE, so that no practitioner leaves the program meanwhile; 4. the
+ * patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the entries
+ * of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks the patient and all patients merged into it, and
+ * then the entries of the patient (`erasure-locks.ts`); 5. the appointment. A merge locks all appointments of the
+ * duplicate, and an erasure all appointments of the patient, ordered by id; 6. the option token, which is marked as
+ * used; 7. slots, ordered by id, all in one statement: the slots that an appointment takes or frees, or the slots that
+ * a change of the schedule deletes or changes (`slot-plan.ts`); 8. the practitioner, when an appointment or a hold
+ * takes the practitioner's time, and when the practitioner is activated or deactivated. Locks of slots are not enough,
+ * because a practitioner can have slots of several programs at the same time; 9. holds, ordered by id: the hold that is
+ * booked, and the expired holds in the time of a new hold. A merge locks all holds of the duplicate, and an erasure all
+ * holds of the patient; 10. the counters of days, ordered by rule and date (`capacities.ts`); 11. the counters of the
+ * holds of principals (`hold-holders.ts`); 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks
+ * the slot first.
  *
  * These transactions need more locks, or locks of several rows:
  * - An import locks its source (`imported-resources.ts`) after the idempotency key.

@@ -104,8 +104,8 @@ const isTheir = String.raw`(?:,?\s(?<that>esa|ese|esta|este))?\s(?:es|era|fue|is
 const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}(?:${NAMES})${wordEnd}`, "giu");
 
 /**
- * Matches years and Colombian telephone numbers. After the name of a credential and a sign or a verb, they can be
- * secrets: `clave: 1990`. Without a sign or a verb, they are not secrets: `clave 1990`.
+ * Matches years and Colombian telephone numbers. Such a number can be a secret if a sign or a verb stands between it
+ * and the name of a credential: `clave: 1990`. Directly after the name, it is not a secret: `clave 1990`.
  */
 const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
 

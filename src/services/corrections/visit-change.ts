@@ -40,8 +40,9 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
  *
  * If the request has a duration or a type, also throws, even if the length stays the same:
  * - 409 if the slots of the appointment are no longer in the schedule
- * - 409 if the practitioner or the patient is not free from the start to the requested end; an overbooked appointment
- *   needs only a free patient
+ * - 409 if the practitioner is not free until the requested end, or the patient is not free until the visit ends; an
+ *   overbooked appointment needs only a free patient
+ * - 422 if it needs more slots, and the slots of its date are not up to date
  * - 422 if the schedule has no adjacent slots up to the requested end
  * - 422 if an overbooked appointment would end on another day
  */

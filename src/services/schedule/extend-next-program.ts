@@ -17,9 +17,9 @@ import { inputsWithin, MAX_SLOTS_IN_PART, nextPartOf, type PlanPart, throughLast
 import { planOn, readPlanInputs } from "./plan-slots.js";
 
 /**
- * The result of {@link extendNextProgram}. ADDED: the next part of a schedule was made ({@link nextPartOf}), and all
- * slots of the program through the date `through` now exist. The new slots can be on a date after `through`, if some
- * practitioners still lack their slots of that date.
+ * The result of {@link extendNextProgram}. ADDED: the next part of a schedule was made ({@link nextPartOf}). All
+ * slots on dates up to `through` now exist. On the date after `through`, some practitioners can have their slots and
+ * others not yet.
  */
 export type Turn =
   | { readonly kind: "ADDED"; readonly programId: string; readonly through: string }

@@ -70,8 +70,8 @@ export interface AppointmentRecord extends AppointmentPlacement {
   /** The cancelled or missed appointment that this one replaces: the wait of the patient continues. */
   readonly replacesAppointmentId: string | undefined;
   /**
-   * Whether this is the patient's first appointment for the healthcare service in the calendar year; undefined if that
-   * was not recorded.
+   * Whether the patient had no other live appointment for the healthcare service in the calendar year when this was
+   * determined. An import or a correction can set another value. Undefined if that was not recorded.
    */
   readonly firstVisit: boolean | undefined;
   readonly payerId: string | undefined;

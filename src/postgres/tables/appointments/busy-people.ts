@@ -35,9 +35,9 @@ export interface BusyAt {
   readonly nowMs: number;
   readonly holdId?: string | undefined;
   /**
-   * How many minutes the patient must be free, rounded up to the end of a slot: the length of the visit without the
-   * buffer. If undefined, the length comes from the appointment to move or from the appointment type to book. If the
-   * visit has no buffer, the patient must be free until the last slot ends.
+   * The length of the visit in minutes, without the buffer. The patient must be free until the end of the slot in which
+   * the visit ends. If undefined, the length comes from the appointment to move or from the appointment type to book.
+   * If the visit has no buffer, the patient must be free until the last slot ends.
    */
   readonly visitMinutes?: number | undefined;
   /**

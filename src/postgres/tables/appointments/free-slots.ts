@@ -209,8 +209,8 @@ const PARTS_OF_DAYS = `SELECT greatest(at.since, :from::timestamptz) AS since, l
     WHERE at.since < :to::timestamptz AND at.until > :from::timestamptz AND EXISTS (SELECT FROM offered)`;
 
 /**
- * SQL for whether a program `p` has an active rule whose hours overlap or touch a searched part of the day. Slots lie
- * within the hours of their rules, so other programs need no search.
+ * SQL for whether a program `p` has an active rule whose hours overlap a searched part of the day, or end when it
+ * begins. Slots lie within the hours of their rules, so other programs need no search.
  */
 export const HAS_RULE_THEN = `EXISTS (
     SELECT FROM program_rules t JOIN unnest(:starts::integer[], :ends::integer[]) AS w (start_second, end_second)

@@ -99,7 +99,7 @@ export function readFreeMinutes(transaction: Transaction, query: IndicatorQuery)
   return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
 }
 
-/** The date of the third free slot of a group after now. `month` and `payerId` are always undefined. */
+/** The date of the third future free slot of a group. `month` and `payerId` are always undefined. */
 export interface ThirdNext extends Group {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;

@@ -75,7 +75,7 @@ const updateUnlessRivalled = preparedRequired(WRITTEN, (row) =>
  *
  * ON CONFLICT DO NOTHING avoids a unique violation, because PostgreSQL would log the document number with the
  * violation. After a conflict, the patient is not inserted, so the foreign key of the consent fails. PostgreSQL logs
- * only the patient's id with that error.
+ * only the ids of the tenant and the patient with that error.
  */
 export function insertPatient(
   transaction: Transaction,

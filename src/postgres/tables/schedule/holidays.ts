@@ -31,7 +31,7 @@ export async function lockHoliday(transaction: Transaction, id: string): Promise
   return readRecord(transaction, query);
 }
 
-/** Updates name, active and version of a holiday that the transaction has locked. */
+/** Updates name, active, version and `updated_at` of a holiday that the transaction has locked. */
 export function writeHoliday(transaction: Transaction, { id, name, active, version }: HolidayRecord, at: Date): void {
   const key = { tenant_id: transaction.tenantId, id };
   const row = { ...toPartialRow(COLUMNS, { name, active, version }), updated_at: at };

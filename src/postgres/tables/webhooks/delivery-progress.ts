@@ -9,8 +9,8 @@ import type { DisabledReason } from "./webhooks.js";
 /** The deliveries that can be sent to a webhook now. */
 export interface DueDeliveries {
   /**
-   * The oldest pending delivery of each resource, if the time of its next attempt has come. Ordered by position in the
-   * event feed.
+   * The oldest pending delivery of each resource that is not busy, if the time of its next attempt has come. At most
+   * `limit` deliveries, ordered by position in the event feed.
    */
   readonly heads: readonly DeliveryRecord[];
   /** The number of all pending deliveries of the webhook, including those that cannot be sent yet. */

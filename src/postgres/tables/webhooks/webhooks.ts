@@ -8,7 +8,7 @@ export interface WebhookAttributes {
   readonly url: string;
   /** The types of the resources whose events are sent, such as APPOINTMENT; empty for all. */
   readonly resourceTypes: readonly string[];
-  /** The types of events that are sent; empty for all. An event must match `resourceTypes` too. */
+  /** The types of events that are sent; empty for all. An event must match `resourceTypes` too. Test events need neither. */
   readonly eventTypes: readonly string[];
   readonly state: "ACTIVE" | "PAUSED" | "DISABLED";
   readonly disabledReason: DisabledReason | undefined;
