@@ -108,6 +108,62 @@ describe("a refused booking names everything that stands in its way", () => {
   });
 });
 
+describe("an option that is gone does not hide an inactive patient", () => {
+  test.each([
+    ["has expired", () => service.advance(10 * 60_000)],
+    ["was used", (token: string) => useUp(token)],
+    ["was withdrawn", () => withdraw()],
+  ])("in a booking or a hold, if the token %s", async (_, lose) => {
+    const option = await firstToken();
+    await lose(option);
+    expectRefusal(await book(clinic, patientId, option), 410);
+    expectRefusal(await hold(clinic, option), 410);
+    await mustCall(clinic, "SetPatientStatus", { patientId, status: "INACTIVE", expectedVersion: 1 });
+    expectRefusal(await book(clinic, patientId, option), 409, ["patientId PATIENT_NOT_ACTIVE"]);
+    expectRefusal(await hold(clinic, option), 409, ["optionToken PATIENT_NOT_ACTIVE"]);
+  });
+
+  test("in a hold, if all alternatives have expired", async () => {
+    const [option, alternative] = [await firstToken(), await firstToken()];
+    service.advance(10 * 60_000);
+    await mustCall(clinic, "SetPatientStatus", { patientId, status: "INACTIVE", expectedVersion: 1 });
+    const answer = await hold(clinic, option, { alternativeOptionTokens: [alternative] });
+    expectRefusal(answer, 409, ["optionToken PATIENT_NOT_ACTIVE"]);
+  });
+
+  test("nor a closed waitlist entry of a booking", async () => {
+    const option = await firstToken();
+    const waitlistEntryId = await closedEntry();
+    service.advance(10 * 60_000);
+    const answer = await book(clinic, patientId, option, { waitlistEntryId });
+    expectRefusal(answer, 409, ["waitlistEntryId STATE_NOT_ALLOWED"]);
+  });
+
+  test("nor an appointment that cannot be moved, in a hold", async () => {
+    const { appointmentId } = await bookFirst(other, patientId);
+    const [option] = await optionsFor(other, { appointmentId });
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, clinic.as);
+    await mustCall(other, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId });
+    service.advance(10 * 60_000);
+    expectRefusal(await hold(other, `${option?.optionToken}`), 409, ["optionToken STATE_NOT_ALLOWED"]);
+  });
+
+  async function firstToken(): Promise<string> {
+    const [option] = await optionsFor(clinic, { patientId });
+    return `${option?.optionToken}`;
+  }
+
+  async function useUp(optionToken: string): Promise<void> {
+    const { body } = await hold(clinic, optionToken);
+    await mustCall(clinic, "ReleaseHold", { holdId: (body["hold"] as { holdId: string }).holdId });
+  }
+
+  async function withdraw(): Promise<void> {
+    const { programId, ruleId } = clinic;
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: 1, startsAtLocal: "09:00:00" });
+  }
+});
+
 describe("a refused hold", () => {
   test("names the limit, the slot, the patient and the capacity", async () => {
     const [option] = await optionsFor(clinic, { patientId });

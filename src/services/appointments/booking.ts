@@ -1,6 +1,7 @@
 import type { ReadyCall } from "../../call.js";
 import { validationFailed } from "../../errors.js";
 import type { BookAppointmentRequestValid } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
+import type { OptionClaims } from "../../option-tokens/option-claims.js";
 import type { OpenedToken } from "../../option-tokens/option-tokens.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import {
@@ -28,7 +29,7 @@ import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
  * Throws, in this order:
  * - 404 if the patient, the waitlist entry or a reference does not exist
  * - 422 if a reference is not active, a date is out of range, or the token has no option for the patient
- * - 410 if the token has expired
+ * - if the token has expired: 409 if the patient is not active or the waitlist entry is closed, otherwise 410
  * - 422 if the option is too short for the appointment type and its buffer
  * - 422 if the waitlist entry is for another patient or service
  * - 422 if the replaced appointment is for another patient or service, or is neither CANCELLED nor NO_SHOW
@@ -55,7 +56,7 @@ export async function bookAppointment(
   ]);
   const entry = locked.waitlistEntry;
   const found = requireUsable(locked, references, waitlistEntryId);
-  const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
+  const option = requireOption(opened, isForPatient(patientId), found);
   const { minutes, visitMinutes } = withBuffer(references.typeMinutes, references.bufferMinutes);
   if (minutes > option.minutes) throw optionTooShort();
   requireServes(entry, patientId, option.serviceId);
@@ -74,6 +75,10 @@ export async function bookAppointment(
   closeServedEntry(call, entry, appointment);
   endBookedHold(call, locked.hold, appointment.id, nowMs);
   return appointment;
+}
+
+function isForPatient(patientId: string): (option: OptionClaims) => boolean {
+  return ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId;
 }
 
 /** The fields of a booking that become fields of its appointment. */

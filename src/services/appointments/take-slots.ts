@@ -51,19 +51,32 @@ export interface OptionTerms extends Pick<TimeTerms, "found" | "named" | "nowMs"
 
 /**
  * Returns the option of a token. Throws 422 if the token is invalid or its option does not fit the request (`isFor`).
- * Throws 410 if the option fits but the token has expired.
+ * If the option fits but the token has expired, throws 409 with the conflicts in `found`, or 410 if `found` is empty.
  */
 export function requireOption(
   opened: OpenedToken,
   isFor: (option: OptionClaims) => boolean,
-  field = "optionToken",
+  found: readonly FieldError[] = [],
+): OptionClaims {
+  const option = requireFitting(opened, isFor, "optionToken");
+  if (opened.kind === "EXPIRED") throw goneOr(found);
+  return option;
+}
+
+/**
+ * Returns the option of a token, expired or not. Throws 422 on `field` if the token is invalid or its option does not
+ * fit the request (`isFor`).
+ */
+export function requireFitting(
+  opened: OpenedToken,
+  isFor: (option: OptionClaims) => boolean,
+  field: string,
 ): OptionClaims {
   if (opened.kind === "INVALID" || !isFor(opened.option)) {
     const message =
       "the value is not an option token for this request: search for options with the same patient or appointment and service";
     throw validationFailed([{ code: "INVALID_OPTION", field, message }]);
   }
-  if (opened.kind === "EXPIRED") throw optionGone();
   return opened.option;
 }
 
@@ -104,7 +117,7 @@ export async function takeSlots(
  * slots. Does not check the capacity of the day. `occupiedSlots` are the slots of the appointment to move.
  *
  * If the option is gone, throws 409 with the conflicts in `found`, or 410 if `found` is empty. It is gone if:
- * - the token was already used, or its hold has ended or expired
+ * - the token was already used or has expired, or its hold has ended or expired
  * - a slot has started, or the practitioner is not active
  * - the principal is not offered the service in the first slot now ({@link findOffer})
  * - the slots or the offer of the service have changed since the search
@@ -117,7 +130,8 @@ export function requireSlots(
   found: readonly FieldError[] = [],
 ): TakenSlots & { readonly conflicting: readonly FieldError[] } {
   const { slots, hold } = locked;
-  if (!locked.isTokenFresh || !isSameRun(slots, option, nowMs)) throw goneOr(found);
+  if (!locked.isTokenFresh || nowMs >= option.expiresAtMs) throw goneOr(found);
+  if (!isSameRun(slots, option, nowMs)) throw goneOr(found);
   if (option.holdId !== undefined && (hold === undefined || !isLiveHold(hold, nowMs))) throw goneOr(found);
   if (offer === undefined || !isSameOffer(offer, option) || !locked.isPractitionerActive) throw goneOr(found);
   if (busy === undefined) throw new Error("the busy times for the option were not read");

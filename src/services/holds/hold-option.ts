@@ -6,7 +6,7 @@ import { RaceLost } from "../../postgres/sql-errors.js";
 import { findFreeOption } from "../../postgres/tables/holds/free-options.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import { isBound } from "../appointments/appointment-preconditions.js";
-import { optionGone, requireOption } from "../appointments/take-slots.js";
+import { requireFitting } from "../appointments/take-slots.js";
 import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOption } from "./take-option.js";
 
 /**
@@ -17,9 +17,9 @@ import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOp
  * Throws:
  * - 422 for an invalid token, and for the token of a hold
  * - 422 if the patient, the appointment or the service of an alternative differs from that of the first token
+ * - 409 if the patient is inactive or the appointment cannot be moved
  * - 410 if the option no longer exists, for example because its token expired or its slots changed
- * - 409 for conflicts: for example, the option is taken, the patient is inactive or has too many holds, or the
- *   appointment cannot be moved
+ * - 409 for other conflicts: for example, the option is taken or the patient has too many holds
  *
  * With alternatives, if another call takes the chosen option at the same moment, the transaction of this call runs
  * again ({@link RaceLost}).
@@ -30,11 +30,11 @@ export async function holdOption(
   call: ReadyCall,
   terms: HoldTerms,
 ): Promise<HeldOption> {
-  const single = () => takeOption(requireOption(token, isSearched), call, terms, itself);
+  const single = () => takeOption(requireFitting(token, isSearched, "optionToken"), call, terms, itself);
   if (alternatives.length === 0) return single();
   const options = usableOptions(token, alternatives);
   const [first] = options;
-  if (first === undefined) throw optionGone();
+  if (first === undefined) return single();
   const subject = subjectOf(first);
   const [, free] = await Promise.all([
     lockInOrder(call.transaction, locksOf(subject)),
@@ -69,9 +69,9 @@ function usableOptions(token: OpenedToken, alternatives: readonly OpenedToken[])
     option.serviceId === first.serviceId;
   const options: OptionClaims[] = [];
   for (const [i, opened] of [token, ...alternatives].entries()) {
-    if (opened.kind === "EXPIRED" && fits(opened.option)) continue;
     const field = i === 0 ? "optionToken" : `alternativeOptionTokens[${i - 1}]`;
-    options.push(requireOption(opened, fits, field));
+    const option = requireFitting(opened, fits, field);
+    if (opened.kind === "OPTION") options.push(option);
   }
   return options;
 }

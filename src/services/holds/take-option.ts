@@ -76,8 +76,9 @@ export function locksOf(subject: BusySubject) {
  * Throws, in this order:
  * - 409 with one conflict if the appointment cannot be moved, or no longer in time
  * - 422 if the appointment has become longer than the option
- * - 410 if the patient of a booking or the appointment to move no longer exists, or if the option is gone
- *   ({@link requireSlots})
+ * - 410 if the patient of a booking or the appointment to move no longer exists
+ * - if the option is gone ({@link requireSlots}): 409 if the patient is not active or the waitlist entry is closed,
+ *   otherwise 410
  * - 409 with all conflicts of the patient, the waitlist entry, the limits and the time
  *
  * Otherwise, the RPC fails later with 409 if the principal has too many holds, or if the day has no capacity left.
@@ -92,19 +93,20 @@ export async function takeOption(
   const { nowMs } = terms;
   const { locked, offer, busy, occupiedSlots, live, limits } = await lockOption(option, call, terms);
   const change = { principal, slots: occupiedSlots, nowMs, field: FIELD };
-  const { patientId, found } = requireSubject(locked, live, limits, change);
+  const { patientId, found, reached } = requireSubject(locked, live, limits, change);
   if (locked.appointment !== undefined) requireLength(option, locked.appointment, occupiedSlots);
   const visitMinutes = locked.appointment === undefined ? option.visitMinutes : visitMinutesOf(locked.appointment);
-  const { placement, conflicting } = judged(judge, () =>
-    requireSlots(option, { locked, offer, busy, visitMinutes }, occupiedSlots, nowMs),
+  const { placement, conflicting } = judged(isAny(found) ? (error) => error : judge, () =>
+    requireSlots(option, { locked, offer, busy, visitMinutes }, occupiedSlots, nowMs, found),
   );
   const day = countedDay(placement);
   const usesUnit = !isSameDay(day, countedDay(occupiedSlots[0]));
-  const all = [...found, ...conflicting];
+  const ofPatient = [...found, ...reached];
+  const all = [...ofPatient, ...conflicting];
   if (isAny(all)) {
     const unit = usesUnit ? day : undefined;
     const refusal = await refusalOf(transaction, all, { day: unit, nowMs, named: "ALL" }, FIELD);
-    throw isAny(found) ? refusal : judge(refusal);
+    throw isAny(ofPatient) ? refusal : judge(refusal);
   }
   const hold = newHold(call, option, { ...placement, patientId, usesUnit }, terms);
   endExpiredHolds(transaction, hold, nowMs);
@@ -159,10 +161,10 @@ function countForPrincipal(
 }
 
 /**
- * Returns the patient's id and the conflicts (`found`): an inactive patient, a closed waitlist entry, a reached limit
- * of the tenant, or too many holds. `live` counts the patient's live holds. Throws 409 if the appointment cannot
- * be moved, or starts too soon for a move by this caller. Throws 410 if the patient of a booking or the appointment to
- * move does not exist.
+ * Returns the patient's id and the conflicts: an inactive patient or a closed waitlist entry (`found`), and a reached
+ * limit of the tenant or too many holds (`reached`). `live` counts the patient's live holds. Throws 409 if the
+ * appointment cannot be moved, or starts too soon for a move by this caller. Throws 410 if the patient of a booking or
+ * the appointment to move does not exist.
  */
 function requireSubject(
   { patient, appointment, waitlistEntry }: Locked,
@@ -175,13 +177,10 @@ function requireSubject(
     requireInTime(appointment, "be rescheduled", limits.latestHours, change);
   }
   if (patient === undefined) throw optionGone();
-  const found = [
-    ...inactivePatient(patient, FIELD),
-    ...closedEntry(waitlistEntry),
-    ...limitConflicts(limits, change.principal, FIELD),
-  ];
-  if (live >= MAX_OF_PATIENT) found.push(tooMany(`the patient has ${live}`));
-  return { patientId: patient.id, found };
+  const found = [...inactivePatient(patient, FIELD), ...closedEntry(waitlistEntry)];
+  const reached = limitConflicts(limits, change.principal, FIELD);
+  if (live >= MAX_OF_PATIENT) reached.push(tooMany(`the patient has ${live}`));
+  return { patientId: patient.id, found, reached };
 }
 
 function judged<T>(judge: Judge, run: () => T): T {
