@@ -25,11 +25,12 @@ export interface QuotaPrincipal {
 
 /**
  * Counts requests of a principal against every quota and returns the state of each quota. `requests` defaults to 1; a
- * number above a quota counts as the whole quota. If the requests exceed what is left of any quota, counts nothing. The
+ * number above a quota counts as the whole quota, less the requests that were counted for the same call before
+ * (`counted`, 0 by default). If the requests exceed what is left of any quota, counts nothing. The
  * counts are in this process or in a shared store.
  */
 export interface RateLimiter {
-  count(principal: QuotaPrincipal, requests?: number): Promise<readonly QuotaState[]>;
+  count(principal: QuotaPrincipal, requests?: number, counted?: number): Promise<readonly QuotaState[]>;
 }
 
 /** The number of rows that count as one request against a quota. */
@@ -48,7 +49,7 @@ export function rateLimit(limiter: RateLimiter): Stage {
   return (method) => {
     const isBulk = operationOf(method).bulk;
     return (next) => async (request) => {
-      await charge(limiter, request.contextValues, 1, isBulk);
+      await charge(limiter, request.contextValues, { isBulk });
       return next(request);
     };
   };
@@ -65,7 +66,7 @@ export function rowQuota(limiter: RateLimiter): Stage {
     return (next) => async (request) => {
       const rows = request.stream ? 0 : rowsAskedFor(request.message);
       const more = Math.ceil(rows / ROWS_A_REQUEST) - 1;
-      if (more > 0) await charge(limiter, request.contextValues, more);
+      if (more > 0) await charge(limiter, request.contextValues, { requests: more, counted: 1 });
       return next(request);
     };
   };
@@ -81,15 +82,21 @@ function rowsAskedFor(message: Message): number {
   return Math.min(Number(pageSize), MOST_ROWS);
 }
 
+/** The arguments of {@link RateLimiter.count}, and whether a call counts against the quotas of bulk operations. */
+interface Charge {
+  readonly requests?: number;
+  readonly counted?: number;
+  readonly isBulk?: boolean;
+}
+
 async function charge(
   limiter: RateLimiter,
   contextValues: ContextValues,
-  requests: number,
-  isBulk = false,
+  { requests, counted, isBulk = false }: Charge,
 ): Promise<void> {
   const { responseHeaders } = callOf(contextValues);
   const { id, tenantId } = principalOf(contextValues);
-  const states = await limiter.count({ tenantId, id: isBulk ? `${id}\nbulk` : id }, requests);
+  const states = await limiter.count({ tenantId, id: isBulk ? `${id}\nbulk` : id }, requests, counted);
   responseHeaders["RateLimit-Policy"] = states.map((s) => `"${s.name}";q=${s.quota};w=${s.windowSeconds}`).join(", ");
   responseHeaders["RateLimit"] = states.map((s) => `"${s.name}";r=${s.remaining};t=${s.resetSeconds}`).join(", ");
   const exceeded = states.filter((s) => s.exceeded);

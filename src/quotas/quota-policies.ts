@@ -25,12 +25,18 @@ export function quotaPolicies(quotas: RateQuotas): { readonly second: QuotaPolic
   };
 }
 
+/** The number of requests to count for a call, and the number that was counted for the same call before. */
+export interface CallCost {
+  readonly requests: number;
+  readonly counted: number;
+}
+
 /**
- * Returns the number of requests that a call takes from a quota. A call can count as several requests (`requests`), but
- * takes at most the whole quota. So every call passes if the quota is unused.
+ * Returns the number of requests that a call takes from a quota. A call can count as several requests, but takes at
+ * most the whole quota, together with those counted before. So every call passes if the quota is unused.
  */
-export function costIn({ quota }: QuotaPolicy, requests: number): number {
-  return Math.min(requests, quota);
+export function costIn({ quota }: QuotaPolicy, { requests, counted }: CallCost): number {
+  return Math.min(requests, Math.max(0, quota - counted));
 }
 
 /**

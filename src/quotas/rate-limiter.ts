@@ -1,5 +1,5 @@
 import type { QuotaPrincipal, QuotaState, RateLimiter } from "../interceptors/rate-limit.js";
-import { costIn, type QuotaPolicy, quotaPolicies, type RateQuotas, stateOf } from "./quota-policies.js";
+import { type CallCost, costIn, type QuotaPolicy, quotaPolicies, type RateQuotas, stateOf } from "./quota-policies.js";
 import type { QuotaDemand, QuotaShare, QuotaStore } from "./quota-store.js";
 
 /** Dependencies of {@link createRateLimiter}. */
@@ -58,19 +58,20 @@ export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): 
   const policies = quotaPolicies(quotas);
   const accounts = new Map<string, Account>();
   const lend = createLender(ports, elapsed);
-  const ask = async (principal: QuotaPrincipal, account: Account, requests: number) => {
+  const ask = async (principal: QuotaPrincipal, account: Account, cost: CallCost) => {
     const askedAt = elapsed();
-    const due = [account.second, account.minute].filter((holding) => isShort(holding, requests));
-    const shares = await lend(principal, due, requests);
+    const due = [account.second, account.minute].filter((holding) => isShort(holding, cost));
+    const shares = await lend(principal, due, cost);
     for (const [index, holding] of due.entries()) credit(holding, shares[index], askedAt, elapsed());
   };
   return {
-    async count(principal, requests = 1) {
+    async count(principal, requests = 1, counted = 0) {
+      const cost = { requests, counted };
       const account = accountOf(principal, accounts, policies, elapsed());
       for (;;) {
         renew(account, elapsed());
-        if (!needsMore(account, requests)) return countIn(account, requests, elapsed());
-        account.asking ??= ask(principal, account, requests).finally(() => {
+        if (!needsMore(account, cost)) return countIn(account, cost, elapsed());
+        account.asking ??= ask(principal, account, cost).finally(() => {
           account.asking = undefined;
         });
         await account.asking;
@@ -90,9 +91,9 @@ function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, ela
     left: 0,
     endsInMs: endsAt - elapsed(),
   });
-  return async (principal: QuotaPrincipal, due: readonly Holding[], requests: number) => {
+  return async (principal: QuotaPrincipal, due: readonly Holding[], cost: CallCost) => {
     if (awayUntil !== undefined && elapsed() < awayUntil) return due.map(partOf);
-    const demands = due.map((holding) => demandOf(holding, requests, replicas));
+    const demands = due.map((holding) => demandOf(holding, cost, replicas));
     try {
       const shares = await store.take(principal, demands);
       if (awayUntil !== undefined) onBack?.();
@@ -111,8 +112,8 @@ function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, ela
  * - `left`, the requests that the store can still grant, divided by ({@link PARTS} × `replicas`)
  * - the number of requests that are missing in `held` to allow this call
  */
-function demandOf({ policy, held, left }: Holding, requests: number, replicas: number): QuotaDemand {
-  const missing = costIn(policy, requests) - held;
+function demandOf({ policy, held, left }: Holding, cost: CallCost, replicas: number): QuotaDemand {
+  const missing = costIn(policy, cost) - held;
   return { policy, wanted: Math.max(missing, Math.floor(left / PARTS / replicas)) };
 }
 
@@ -128,30 +129,30 @@ function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number
 }
 
 /** Whether this process holds too few requests of the quota to allow `requests`, and the store may have more. */
-function isShort({ policy, held, left }: Holding, requests: number): boolean {
-  return held < costIn(policy, requests) && left > 0;
+function isShort({ policy, held, left }: Holding, cost: CallCost): boolean {
+  return held < costIn(policy, cost) && left > 0;
 }
 
-function isUsedUp({ policy, held, left }: Holding, requests: number): boolean {
-  return held < costIn(policy, requests) && left === 0;
+function isUsedUp({ policy, held, left }: Holding, cost: CallCost): boolean {
+  return held < costIn(policy, cost) && left === 0;
 }
 
 /** Whether the store must be asked before the requests can be allowed or rejected. */
-function needsMore({ second, minute }: Account, requests: number): boolean {
+function needsMore({ second, minute }: Account, cost: CallCost): boolean {
   const holdings = [second, minute];
-  return !holdings.some((each) => isUsedUp(each, requests)) && holdings.some((each) => isShort(each, requests));
+  return !holdings.some((each) => isUsedUp(each, cost)) && holdings.some((each) => isShort(each, cost));
 }
 
 /**
  * Takes the cost of the requests from each quota. Takes nothing if one quota rejects them. Returns the states of both
  * quotas.
  */
-function countIn({ second, minute }: Account, requests: number, now: number): readonly QuotaState[] {
+function countIn({ second, minute }: Account, cost: CallCost, now: number): readonly QuotaState[] {
   const holdings = [second, minute];
-  const isRefused = holdings.some((each) => isUsedUp(each, requests));
+  const isRefused = holdings.some((each) => isUsedUp(each, cost));
   return holdings.map((holding) => {
-    const exceeded = isUsedUp(holding, requests);
-    if (!isRefused) holding.held -= costIn(holding.policy, requests);
+    const exceeded = isUsedUp(holding, cost);
+    if (!isRefused) holding.held -= costIn(holding.policy, cost);
     const { policy, held, left, endsAt } = holding;
     return stateOf(policy, { remaining: held + left, endsInMs: endsAt - now, exceeded });
   });

@@ -10,6 +10,8 @@ import {
   rateLimit,
   rowQuota,
 } from "../../src/interceptors/rate-limit.js";
+import { localQuotaStore } from "../../src/quotas/local-quota-store.js";
+import { createRateLimiter } from "../../src/quotas/rate-limiter.js";
 import { callWith, refusal, requestOf, run, tenantId } from "./run-interceptor.js";
 
 const second: QuotaState = {
@@ -115,6 +117,18 @@ describe("the requested rows", () => {
     const { passed } = await run(rowQuota({ count }), request);
     expect(counted).toEqual(more);
     expect(passed).toEqual([request]);
+  });
+
+  test.each([1, 2, 3])("pass if quotas of %i requests are unused, and use them up", async (quota) => {
+    const limiter = createRateLimiter(
+      { perSecond: quota, perMinute: quota },
+      { store: localQuotaStore, replicas: 1, elapsed: () => 0 },
+    );
+    const page = requestOf(listPatients, { pageSize: 200 }, callWith());
+    await run(rateLimit(limiter), page);
+    expect((await run(rowQuota(limiter), page)).passed).toEqual([page]);
+    const error = await refusal(run(rateLimit(limiter), page));
+    expect(error.code).toBe("RATE_LIMIT_EXCEEDED");
   });
 
   test("count for the principal", async () => {
