@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { dailyDocument } from "../../src/openapi/document-pages.js";
 import { expectProblem } from "../support/problem.js";
 import { answerOf, sendRequest } from "../support/rest-request.js";
 import { shareTestService, type TestService } from "../support/service.js";
@@ -13,6 +14,19 @@ beforeAll(async () => {
 });
 
 afterAll(() => service.close());
+
+test("the document is made again when a date begins in Bogotá, not in UTC", async () => {
+  let nowMs = Date.parse("2026-11-28T23:59:59Z");
+  const document = dailyDocument(
+    () => nowMs,
+    async (madeAtMs) => ({ madeAtMs }),
+  );
+  const first = await document();
+  nowMs = Date.parse("2026-11-29T04:59:59.999Z");
+  expect(await document()).toBe(first);
+  nowMs = Date.parse("2026-11-29T05:00:00Z");
+  expect(await document()).toEqual({ madeAtMs: nowMs });
+});
 
 describe.each(["public", "internal"])("the OpenAPI document of the %s listener", (listener) => {
   const get = async (suffix: string, init: RequestInit = {}) =>
