@@ -6,6 +6,7 @@ import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { ProgramService } from "../../src/gen/cupo/clinic/v1/program_service_pb.js";
 import { TenantService } from "../../src/gen/cupo/clinic/v1/tenant_service_pb.js";
 import { CLINIC_BASE_PATH } from "../../src/operation.js";
+import { extensionKey } from "../../src/postgres/job-queue.js";
 import { localDateAt } from "../../src/scheduling/local-clock.js";
 import { operatorsOf } from "../../src/trusted-issuer.js";
 import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
@@ -87,6 +88,15 @@ describe("the steps of a tenant", () => {
     const absent = { tenantId: randomUUID() };
     expectRefusal(await operate(suspendTenant, { ...absent, expectedVersion: 1 }), 404);
     for (const method of [getTenant, exportTenant]) expectRefusal(await operate(method, absent), 404);
+  });
+
+  test("request its schedules when it resumes, because jobs did not extend them meanwhile", async () => {
+    const tenantId = await newTenant();
+    const jobs = `SELECT FROM graphile_worker.jobs WHERE key = '${extensionKey(tenantId)}'`;
+    await operate(suspendTenant, { tenantId, expectedVersion: 1 });
+    expect(await service.query(jobs)).toHaveLength(0);
+    await operate(resumeTenant, { tenantId, expectedVersion: 2 });
+    expect(await service.query(jobs)).toHaveLength(1);
   });
 
   test("are events of the operators' tenant", async () => {

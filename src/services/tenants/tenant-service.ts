@@ -6,7 +6,7 @@ import type {
   TenantService,
 } from "../../gen/cupo/clinic/v1/tenant_service_pb.js";
 import type { Implementation } from "../../implementation.js";
-import { requestErasure } from "../../postgres/job-queue.js";
+import { requestErasure, requestExtension } from "../../postgres/job-queue.js";
 import { withinTenant } from "../../postgres/tables/tenants/tenant-scope.js";
 import {
   findTenant,
@@ -124,7 +124,8 @@ interface Move {
 }
 
 /**
- * Moves a tenant from the state `from` to another and returns it.
+ * Moves a tenant from the state `from` to another and returns it. Requests the schedules of a tenant that becomes
+ * ACTIVE, because jobs did not extend them meanwhile.
  *
  * Throws:
  * - 403 for a caller who is not an operator
@@ -148,6 +149,7 @@ async function move(
     check(tenant);
     const changes = { ...to, version: tenant.version + 1, updatedAt: new Date(ports.now()) };
     updateTenant(transaction, changes);
+    if (to.state === "ACTIVE") requestExtension(transaction);
     const action = to.state === "ERASING" ? "DELETE" : "UPDATE";
     call.effects.push({ resourceType: "Tenant", resourceId: tenant.tenantId, action, version: changes.version });
     return { ...tenant, ...changes };
