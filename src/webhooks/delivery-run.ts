@@ -162,6 +162,7 @@ export class DeliveryRun {
   async #deliver(delivery: DeliveryRecord, signer: Signer): Promise<void> {
     const { ports, tenantId } = this;
     if ((await ports.judge(delivery, tenantId)) === "DROP") return recordDrop(tenantId, delivery, ports);
+    if (this.#isOver) return;
     const began = performance.now();
     const attempt = await ports.sender.send(signer.sign(delivery), this.stop);
     if ("failure" in attempt && attempt.failure === "STOPPED") return;

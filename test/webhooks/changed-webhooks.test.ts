@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createFeedReader } from "../../src/events/feed-reader.js";
 import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import type { Database } from "../../src/postgres/database.js";
 import { deliverWebhook } from "../../src/webhooks/deliver-webhook.js";
+import type { DeliveryPorts } from "../../src/webhooks/delivery-ports.js";
 import type { SignedEvent } from "../../src/webhooks/send-event.js";
 import { newWebhookSecret } from "../../src/webhooks/webhook-secrets.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
@@ -51,6 +53,23 @@ test("a run sends nothing more of a webhook that is paused; the rest stays pendi
   expect(await run()).toEqual({ kind: "DONE" });
   const pending = (await readDeliveries(service, webhookId, as)).filter(({ state }) => state === "PENDING");
   expect(pending).toHaveLength(2 * PARALLEL);
+});
+
+test("a run sends nothing more of a webhook that an answer disables, not even an event that was being judged", async () => {
+  await createLocations(2);
+  let onDisabled: () => void = () => undefined;
+  const disabled = new Promise<void>((resolve) => (onDisabled = resolve));
+  let judged = 0;
+  const judge: DeliveryPorts["judge"] = async () => {
+    judged += 1;
+    if (judged > 1) await disabled.then(() => setImmediate());
+    return "SEND";
+  };
+  const send = async ({ url }: SignedEvent) => (sentTo.push(url), { status: 410 });
+  await run({ judge, onDisabled, sender: { send, close: () => undefined } });
+  expect([judged, sentTo]).toEqual([2, [URL]]);
+  const pending = (await readDeliveries(service, webhookId, as)).filter(({ attempts }) => attempts === 0);
+  expect(pending).toMatchObject([{ state: "PENDING" }]);
 });
 
 test("a run sends nothing more of a webhook that is deleted", async () => {
@@ -120,7 +139,7 @@ async function update(changes: JsonObject): Promise<void> {
   successOf(await callRpc(service, rpc.updateWebhook, { webhookId, ...changes, expectedVersion: 1 }, { as }));
 }
 
-function run() {
+function run(changes: Partial<DeliveryPorts> = {}) {
   const secret = newWebhookSecret();
   let change: Promise<unknown> | undefined;
   const ports = {
@@ -140,6 +159,7 @@ function run() {
     judge: async () => "SEND" as const,
     now: service.now,
     logger: { info: () => undefined, warn: () => undefined },
+    ...changes,
   };
   return deliverWebhook(as.tenantId, webhookId, ports, new AbortController().signal, {
     onLeased: async () => undefined,
