@@ -1,5 +1,5 @@
 import type { Transaction } from "../../call.js";
-import { CupoError, conflict, conflicts, type FieldError, validationFailed } from "../../errors.js";
+import { conflict, type FieldError, validationFailed } from "../../errors.js";
 import type { OptionClaims } from "../../option-tokens/option-claims.js";
 import type { OpenedToken } from "../../option-tokens/option-tokens.js";
 import type { AppointmentPlacement } from "../../postgres/tables/appointments/appointments.js";
@@ -10,7 +10,7 @@ import { exchangeCapacity, isSameDay } from "../../postgres/tables/capacities.js
 import { type HoldRecord, isLiveHold } from "../../postgres/tables/holds/holds.js";
 import type { Locked } from "../../postgres/tables/locks.js";
 import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
-import { capacityExhausted, isAny, type NamedConflicts, refusalOf, timeConflicts } from "./time-conflicts.js";
+import { capacityExhausted, goneOr, isAny, type NamedConflicts, refusalOf, timeConflicts } from "./time-conflicts.js";
 
 /** The locked rows and the data that were read for an option. `busy` is undefined if the token holds no option. */
 export interface LookedUpOption {
@@ -216,15 +216,4 @@ function isSameRun(slots: readonly SlotRecord[], option: OptionClaims, nowMs: nu
 
 function isSameOffer({ locationId, emergency }: Offer, option: OptionClaims): boolean {
   return locationId === option.locationId && emergency === option.emergency;
-}
-
-function goneOr(found: readonly FieldError[]): CupoError {
-  return isAny(found) ? conflicts(found) : optionGone();
-}
-
-/** Returns a 410 error: the option can no longer be taken. */
-export function optionGone(): CupoError {
-  return new CupoError("OPTION_EXPIRED", {
-    detail: "The option has expired, was used, or its slot is no longer offered. Search for options again.",
-  });
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from "../../call.js";
-import { type CupoError, conflict, conflicts, type FieldError } from "../../errors.js";
+import { CupoError, conflict, conflicts, type FieldError } from "../../errors.js";
 import type { BusyPeople } from "../../postgres/tables/appointments/busy-people.js";
 import type { DayOfRule } from "../../postgres/tables/appointments/day-counters.js";
 import { tryCapacity } from "../../postgres/tables/capacities.js";
@@ -89,4 +89,16 @@ export async function refusalOf(
 /** Whether there is a conflict. */
 export function isAny(found: readonly FieldError[]): found is readonly [FieldError, ...FieldError[]] {
   return found.length > 0;
+}
+
+/** Returns a 409 error with the conflicts in `found`, or a 410 error ({@link optionGone}) if `found` is empty. */
+export function goneOr(found: readonly FieldError[]): CupoError {
+  return isAny(found) ? conflicts(found) : optionGone();
+}
+
+/** Returns a 410 error: the option can no longer be taken. */
+export function optionGone(): CupoError {
+  return new CupoError("OPTION_EXPIRED", {
+    detail: "The option has expired, was used, or its slot is no longer offered. Search for options again.",
+  });
 }

@@ -25,8 +25,8 @@ import {
 } from "../appointments/appointment-preconditions.js";
 import { requireLength } from "../appointments/booking-references.js";
 import { closedEntry } from "../appointments/served-entry.js";
-import { offeredAt, optionGone, requireSlots } from "../appointments/take-slots.js";
-import { capacityExhausted, isAny, refusalOf } from "../appointments/time-conflicts.js";
+import { offeredAt, requireSlots } from "../appointments/take-slots.js";
+import { capacityExhausted, isAny, optionGone, refusalOf } from "../appointments/time-conflicts.js";
 
 /** How many live holds a principal may have, how long a hold lasts, and the current time. */
 export interface HoldTerms {
