@@ -113,9 +113,7 @@ export interface CallHeaders {
 /** Ends a span. `failure` is the error with which the traced work failed, if any. A second call does nothing. */
 export type EndOfPart = (failure?: unknown) => void;
 
-/**
- * Records interceptors and statements of a call as spans of a trace. These spans have no data from messages or headers.
- */
+/** Records interceptors and statements of a call as spans of a trace. They have no data of messages or headers. */
 export interface CallTrace {
   /** The id of the trace, for log lines: 32 hexadecimal digits (W3C Trace Context). */
   readonly traceId: string;

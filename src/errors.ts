@@ -117,10 +117,7 @@ export class CupoError extends Error {
   }
 }
 
-/**
- * 400: a header, a path field, the query or the body is malformed, or the media type is not supported. `why` is a
- * sentence or a list of all errors.
- */
+/** 400: a header, the path, the query or the body is malformed. `why` is a sentence or a list of all errors. */
 export function invalidRequest(why: string | readonly FieldError[]): CupoError {
   return new CupoError("INVALID_REQUEST", typeof why === "string" ? { detail: why } : { errors: why });
 }

@@ -93,7 +93,10 @@ interface Closing extends CloseTimes {
  * Implements {@link Connections.close}. Calls `drain`. Then waits until Node has reported the connections that the
  * operating system has already accepted. Otherwise closing the listener would reset these connections.
  */
-async function closeGracefully(server: Server, { all, idle, drain, idleMs, graceMs }: Closing): Promise<{ forced: number }> {
+async function closeGracefully(
+  server: Server,
+  { all, idle, drain, idleMs, graceMs }: Closing,
+): Promise<{ forced: number }> {
   let forced = 0;
   const timer = setTimeout(() => {
     forced = all.size;

@@ -18,8 +18,7 @@ export interface AppointmentPlacement {
   readonly endsAt: Date;
   /**
    * The end of the visit for the patient. Undefined without a buffer, and for overbooked and imported appointments.
-   * Equal to `endsAt` in two cases: the buffer ends in the same slot as the visit, or an appointment without a buffer
-   * was restored and its former slots no longer exist.
+   * Equal to `endsAt` if the buffer ends in the same slot, or if an appointment was restored without its former slots.
    */
   readonly visitEndsAt: Date | undefined;
 }
@@ -84,10 +83,7 @@ export interface AppointmentRecord extends AppointmentPlacement {
    * overlap other appointments of its practitioner and uses no daily capacity.
    */
   readonly overbooked: boolean;
-  /**
-   * Why the appointment was overbooked. The reason stays when the appointment is moved to slots of the schedule. Empty
-   * after the erasure of the patient.
-   */
+  /** Why the appointment was overbooked. It stays after a move to slots of the schedule; an erasure empties it. */
   readonly overbookingReason: string | undefined;
   /** The series in which the appointment was booked. */
   readonly seriesId: string | undefined;
