@@ -208,6 +208,16 @@ describe("422", () => {
     expectRefusal(tooLong, 422, ["durationMinutes INVALID_VALUE"]);
   });
 
+  test("rejects further slots of a date to which a changed rule was not applied yet; a shorter visit needs none", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const booked = await bookFirst(clinic, await patientOf(clinic));
+    const longer = appointmentIn(await change(clinic, booked, { durationMinutes: 60 }));
+    await service.query(`UPDATE programs SET outdated_from = '2000-01-01' WHERE id = '${clinic.programId}'`);
+    const longest = await change(clinic, longer, { durationMinutes: 90 });
+    expectRefusal(longest, 422, ["durationMinutes INVALID_VALUE"]);
+    expect(minutesOf(appointmentIn(await change(clinic, longer, { durationMinutes: 30 })))).toBe(30);
+  });
+
   test("names a service and a type that are not active", async () => {
     const clinic = await openDisplacedClinic(service);
     const booked = await bookFirst(clinic, await patientOf(clinic));

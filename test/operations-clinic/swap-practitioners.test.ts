@@ -90,6 +90,15 @@ describe("SwapPractitioners", () => {
     expect(await appointmentOf(clinic, `${id}`)).toMatchObject({ practitionerId: one, version: 1 });
   });
 
+  test("is a conflict on a date to which a changed rule was not applied yet", async () => {
+    const clinic = await openDisplacedClinic(service);
+    await bookSeveral(clinic, 1);
+    await service.query(`UPDATE programs SET outdated_from = '2000-01-01' WHERE id = '${clinic.programId}'`);
+    expectRefusal(await swap(clinic), 409, ["practitionerId SLOT_OCCUPIED"]);
+    await service.query(`UPDATE programs SET outdated_from = NULL WHERE id = '${clinic.programId}'`);
+    expect((await swap(clinic)).status).toBe(200);
+  });
+
   test("is a conflict with an appointment whose patient is checked in", async () => {
     const clinic = await openDisplacedClinic(service);
     const [appointmentId = ""] = await bookSeveral(clinic, 1);
