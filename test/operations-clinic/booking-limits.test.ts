@@ -20,6 +20,7 @@ import { expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { holdIn } from "./hold-requests.js";
+import { createResource, healthcareService } from "./resources-under-test.js";
 import { expectRefusal } from "./rpc-under-test.js";
 import { bookedIn, seriesOf } from "./series-requests.js";
 import { moveIntoSlot, timedBooking } from "./timed-bookings.js";
@@ -109,6 +110,17 @@ describe("the appointments of a patient for a service on a day", () => {
     expectProblem(await move(moving, 3), 409, ["optionToken PATIENT_LIMIT"]);
     expect((await move(moving, 2)).status).toBe(200);
     expect((await move({ ...moving, version: 2 }, 4)).status).toBe(200);
+  });
+
+  test("do not limit the move of one for another service to that day", async () => {
+    const serviceId = (await createResource(service, healthcareService, {}, clinic.as)).id;
+    const serviceIds = [clinic.serviceId, serviceId];
+    await mustCall(clinic, "ReplaceProgramServices", { programId: clinic.programId, serviceIds, expectedVersion: 2 });
+    await set({ maxAppointmentsPerServiceAndDay: 1 });
+    const moving = appointmentIn(await bookOn(2));
+    const { appointmentId } = appointmentIn(await bookOn(3));
+    await mustCall(clinic, "ChangeAppointment", { appointmentId, serviceId, expectedVersion: 1 });
+    expect((await move(moving, 3)).status).toBe(200);
   });
 
   test("are not named for an option that is gone: 410", async () => {

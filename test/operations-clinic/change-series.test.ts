@@ -7,6 +7,7 @@ import { closeConsistent } from "../schedule/invariants.js";
 import { runExtensions } from "../schedule/run-extensions.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { unitsOf } from "./hold-requests.js";
+import { createResource, healthcareService } from "./resources-under-test.js";
 import { expectRefusal } from "./rpc-under-test.js";
 import { type BookedBody, bookedIn, seriesOf } from "./series-requests.js";
 import { timedBooking } from "./timed-bookings.js";
@@ -167,6 +168,19 @@ describe("MoveSeries", () => {
     const items = ["occurrences[0] TOO_LATE", "occurrences[3] PATIENT_LIMIT"];
     expectRefusal(await move(0, 4, "08:00", {}, desk), 409, items);
     expect((await move(0, 4, "08:00")).status).toBe(200);
+  });
+
+  test("counts an appointment that leaves a day for the limit of its own service alone", async () => {
+    const serviceId = (await createResource(service, healthcareService, {}, clinic.as)).id;
+    const serviceIds = [clinic.serviceId, serviceId];
+    await mustCall(clinic, "ReplaceProgramServices", { programId: clinic.programId, serviceIds, expectedVersion: 2 });
+    await mustCall(clinic, "ChangeAppointment", { appointmentId: idOf(1), serviceId, expectedVersion: 1 });
+    const patientId = `${series.appointments[0]?.patientId}`;
+    const extra = await timedBooking(clinic, { patientId, startsAt: `${day(clinic, 4)}T11:00:00-05:00` });
+    await mustCall(clinic, "BookAppointmentAt", extra);
+    await mustCall(clinic, "UpdateTenantSettings", { expectedVersion: 1, maxAppointmentsPerServiceAndDay: 1 });
+    expectRefusal(await move(0, 4, "08:00", {}, desk), 409, ["occurrences[0] PATIENT_LIMIT"]);
+    expect((await move(1, 6, "08:00", { expectedVersion: 2 }, desk)).status).toBe(200);
   });
 
   test("counts two appointments of a day twice, and decides first visits again in another year", async () => {
