@@ -20,7 +20,11 @@ const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 export async function readMetrics(internalUrl: string): Promise<MetricsPage> {
   const response = await fetch(`${internalUrl}/metrics`);
   if (response.status !== 200) throw new Error(`/metrics answered ${response.status}`);
-  const text = await response.text();
+  return parseMetrics(await response.text());
+}
+
+/** Parses a page of metrics. */
+export function parseMetrics(text: string): MetricsPage {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   const samples = lines.map(parseLine);
   return {
