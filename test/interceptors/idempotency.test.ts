@@ -6,6 +6,7 @@ import type { Principal } from "../../src/call.js";
 import { notFound } from "../../src/errors.js";
 import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import {
@@ -195,6 +196,16 @@ describe("a replay", () => {
     ids.length = 0;
     await run(idempotency(fakeStore(replay), remember), requestOf(registerPatient, {}), first);
     expect(ids).toEqual(["first"]);
+  });
+
+  test("that contains the case of an appointment writes one for the patient of the appointment", async () => {
+    const { closeCase } = DeskService.method;
+    const shown = create(closeCase.output, { userAttentionCase: { appointmentId: "x" } });
+    const response = toBinary(closeCase.output, shown);
+    const appointments: string[] = [];
+    const recordAppointments: RecordAccess = async (_, { appointmentIds }) => void appointments.push(...appointmentIds);
+    await run(idempotency(fakeStore({ ...replay, response }), recordAppointments), requestOf(closeCase, {}), shown);
+    expect(appointments).toEqual(["x"]);
   });
 
   test("fails if its access record cannot be written", async () => {

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import type { Call } from "../../src/call.js";
-import { type CupoError, conflict } from "../../src/errors.js";
+import { type CupoError, conflict, validationFailed } from "../../src/errors.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
 import { problems } from "../../src/interceptors/problems.js";
@@ -57,6 +57,18 @@ test.each([new Error("secret of the database"), "secret", undefined])(
   },
 );
 
+test.each([
+  { type: "application/grpc", listed: 20 },
+  { type: "application/grpc+proto", listed: 20 },
+  { type: "application/grpc-web+proto", listed: 100 },
+  { type: "application/proto", listed: 100 },
+])("lists at most $listed errors for $type, because gRPC sends them in trailers", async ({ type, listed }) => {
+  const item = { code: "NOT_FOUND", field: "patientId", message: "there is no such patient" } as const;
+  const { error } = await failing(validationFailed(Array.from({ length: 101 }, () => item)), callWith(), type);
+  const [problem] = error.findDetails(ProblemSchema);
+  expect(problem?.errors.filter(({ code }) => code === "NOT_FOUND")).toHaveLength(listed);
+});
+
 test("passes Connect's own errors unchanged", async () => {
   const thrown = new ConnectError("no such method", Code.Unimplemented);
   const { error, observed } = await failing(thrown);
@@ -69,10 +81,12 @@ function request(call?: Call) {
 }
 
 /** Returns the error that reaches the caller when the next interceptor throws, and the reported errors. */
-async function failing(thrown: unknown, call = callWith()) {
+async function failing(thrown: unknown, call = callWith(), contentType = "application/proto") {
   const observed: [CupoError, Call][] = [];
   const stage = problems(url, (...seen) => observed.push(seen))();
-  const error: unknown = await stage(() => Promise.reject(thrown))(request(call)).catch((reason: unknown) => reason);
+  const sent = request(call);
+  sent.header.set("Content-Type", contentType);
+  const error: unknown = await stage(() => Promise.reject(thrown))(sent).catch((reason: unknown) => reason);
   if (!(error instanceof ConnectError)) throw new Error("no ConnectError", { cause: error });
   return { error, observed };
 }
