@@ -98,6 +98,15 @@ describe("the quota of a minute", () => {
     nowMs += 1;
     expect((await second.count(A))[1]).toMatchObject({ remaining: 1, exceeded: false, resetSeconds: 60 });
   });
+
+  test("does not end later because the store answers late", async () => {
+    const [first] = startThree({ perSecond: MANY, perMinute: 2 }, async (...question) => {
+      const shares = await store.take(...question);
+      nowMs += 20_000;
+      return shares;
+    });
+    expect((await first.count(A))[1]).toMatchObject({ remaining: 1, resetSeconds: 40 });
+  });
 });
 
 describe("the returned quota states", () => {
@@ -162,6 +171,34 @@ describe("while the store does not answer", () => {
     nowMs += 60_001;
     expect(await passed([first], 20)).toBe(1);
     expect(said).toEqual(["away", "back"]);
+  });
+
+  test("the store is called once in 5 s, however long it does not answer", async () => {
+    let asked = 0;
+    const [first] = startThree({ perSecond: 1, perMinute: MANY }, () => {
+      asked += 1;
+      return unanswered();
+    });
+    for (let call = 1; call <= 3; call += 1) {
+      await passed([first], 2);
+      nowMs += 1_000;
+      await passed([first], 2);
+      expect(asked).toBe(call);
+      nowMs += 5_000;
+    }
+  });
+
+  test("each absence of the store is logged once, and each return", async () => {
+    let isAway = false;
+    const [first] = startThree({ perSecond: 1, perMinute: MANY }, (...question) =>
+      isAway ? unanswered() : store.take(...question),
+    );
+    for (const turn of [true, true, false, false, true, false]) {
+      isAway = turn;
+      await passed([first], 2);
+      nowMs += 60_000;
+    }
+    expect(said).toEqual(["away", "back", "away", "back"]);
   });
 });
 
