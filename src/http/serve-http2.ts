@@ -83,21 +83,21 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
       server.once("session", (session) => onSession(session, socket));
       server.emit("connection", socket);
     },
-    announceEnd: () => endSoon(announceEndOf),
-    drain: () => endSoon((session) => session.close()),
+    announceEnd: () => void (ending = endSoon(sessions, announceEndOf)),
+    drain: () => void (ending = endSoon(sessions, (session) => session.close())),
     stop() {},
   };
-
-  /** Calls `end` for the open sessions after the next poll of the event loop, and for each later session. */
-  function endSoon(end: EndSession): void {
-    ending = end;
-    const open = new Map(sessions);
-    afterPoll(() => open.forEach((socket, session) => whenUsed(session, socket, end)));
-  }
 }
 
 /** Tells a session its end, or ends it. */
 type EndSession = (session: ServerHttp2Session, socket: Socket) => void;
+
+/** After the next poll of the event loop, calls `end` ({@link whenUsed}) for each session that is open now. Returns it. */
+function endSoon(sessions: Sessions, end: EndSession): EndSession {
+  const open = new Map(sessions);
+  afterPoll(() => open.forEach((socket, session) => whenUsed(session, socket, end)));
+  return end;
+}
 
 /** Calls `end` for a session that has had a stream. For any other session, calls it when the first stream arrives. */
 function whenUsed(session: ServerHttp2Session, socket: Socket, end: EndSession): void {
