@@ -92,7 +92,7 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
 /** Tells a session its end, or ends it. */
 type EndSession = (session: ServerHttp2Session, socket: Socket) => void;
 
-/** After the next poll of the event loop, calls `end` ({@link whenUsed}) for each session that is open now. Returns it. */
+/** After the next poll of the event loop, calls `end` ({@link whenUsed}) for each open session. Returns `end`. */
 function endSoon(sessions: Sessions, end: EndSession): EndSession {
   const open = new Map(sessions);
   afterPoll(() => open.forEach((socket, session) => whenUsed(session, socket, end)));
