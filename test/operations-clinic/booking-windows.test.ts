@@ -175,6 +175,12 @@ describe("PreviewTenantSettingsChange", () => {
     expect(await preview({})).toEqual(NOTHING);
     expect((await mustCall(clinic, "GetTenantSettings", {}))["tenantSettings"]).toMatchObject({ version: 1 });
   });
+
+  test("counts no appointment of an inactive program", async () => {
+    await bookFirst(clinic, patientId, on(50));
+    await mustCall(clinic, "UpdateProgram", { programId: clinic.programId, active: false, expectedVersion: 1 });
+    expect(await preview({ horizonDays: 40 })).toEqual(NOTHING);
+  });
 });
 
 describe("PreviewProgramWindowChange", () => {

@@ -7,7 +7,8 @@ import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { locationOf } from "./displaced-fixtures.js";
 import { holdFirst } from "./hold-requests.js";
-import { at } from "./timed-bookings.js";
+import { mustBlock } from "./schedule-block-fixtures.js";
+import { at, timedBooking } from "./timed-bookings.js";
 
 let service: TestService;
 
@@ -77,6 +78,19 @@ describe("MatchSlot", () => {
     expect(await matches(clinic)).toEqual([id]);
     for (const startsAt of [at(clinic, "08:10"), "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"])
       expect(await matches(clinic, { startsAt })).toEqual([]);
+  });
+
+  test("knows no slot that exists only for an overbooked or a displaced appointment", async () => {
+    const { clinic, wait } = await openWaiting();
+    const id = await wait();
+    const startsAt = at(clinic, "07:00");
+    const beside = await timedBooking(clinic, { startsAt, reason: "Viene de lejos." });
+    await mustCall(clinic, "OverbookAppointment", beside);
+    expect(await matches(clinic, { startsAt })).toEqual([]);
+    await bookFirst(clinic, await fixtures.createPatient(service, {}, clinic.as));
+    expect(await matches(clinic)).toEqual([id]);
+    await mustBlock(clinic, { programId: clinic.programId });
+    expect(await matches(clinic)).toEqual([]);
   });
 });
 
