@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { MAX_WEBHOOKS } from "../../src/services/webhooks/webhook-service.js";
 import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
+import { eventually } from "../support/eventually.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
@@ -145,6 +146,17 @@ test("an activation forgets the failed attempts of pending deliveries, and other
   expect(await firstAttempt()).toEqual([{ at: expect.any(Date) }]);
   expect(await attemptsAfter({ state: "ACTIVE" }, 4)).toEqual([0]);
   expect(await firstAttempt()).toEqual([{ at: null }]);
+});
+
+test("a committed event queues a delivery to each active webhook of its tenant", async () => {
+  const webhooks = [await createWebhook(service, { url: URL }, as), await createWebhook(service, { url: URL }, as)];
+  await service.query("DELETE FROM graphile_worker._private_jobs");
+  await createLocation(service, as);
+  const ofTenant = `payload ->> 'tenantId' = '${as.tenantId}'`;
+  const queued = () => service.query(`SELECT key FROM graphile_worker._private_jobs WHERE ${ofTenant} ORDER BY key`);
+  await eventually(async () => (await queued()).length === webhooks.length);
+  const keys = webhooks.map(({ webhookId }) => `deliver_webhook:${webhookId}`).toSorted();
+  expect(await queued()).toEqual(keys.map((key) => ({ key })));
 });
 
 test("a deleted webhook is not found any more, and its pending deliveries are gone", async () => {
