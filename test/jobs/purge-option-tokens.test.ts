@@ -4,6 +4,8 @@ import { purgeAll, purgeOptionTokens } from "../../src/jobs/purges.js";
 import type { Database } from "../../src/postgres/database.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
+import { startPostgresProxy } from "../support/postgres-proxy.js";
+import { recordStatements } from "../support/sent-statements.js";
 
 let empty: TestDatabase;
 let database: Database;
@@ -36,6 +38,27 @@ test("are deleted although another purge fails, and the job fails then", async (
   await lockTable("idempotency_keys");
   await expect(purgeAll(database)).rejects.toThrow("lock timeout");
   expect(await purgeOptionTokens(database)).toBe(0);
+});
+
+test("are deleted by the job that purges each table with a retention; events get positions before that", async () => {
+  const proxy = await startPostgresProxy(empty.url);
+  const sent = recordStatements(proxy);
+  const watched = openServiceDatabase(proxy.url);
+  onTestFinished(async () => {
+    await watched.close();
+    await proxy.close();
+  });
+  await purgeAll(watched);
+  const steps = sent().flatMap(({ text }) => /DELETE FROM (\w+) WHERE|\b(event_outbox)\b/.exec(text)?.slice(1) ?? []);
+  expect(steps.filter((table) => table !== undefined)).toEqual([
+    "idempotency_keys",
+    "consumed_option_tokens",
+    "appointment_holds",
+    "quota_windows",
+    "event_outbox",
+    "event_positions",
+    "webhook_deliveries",
+  ]);
 });
 
 /** Locks a table against changes until the end of the test. */
