@@ -57,16 +57,33 @@ test("a webhook that is new is woken for commits that came before it was known",
   expect(queued).toEqual([["first"], ["first"], ["first", "second"]]);
 });
 
-test("the first of several failures is reported, and later commits wake again", async () => {
+test("after 2 s, a commit asks for the webhooks of its tenant again before it wakes them", async () => {
+  active = [first];
+  wakes.committed("one");
+  await vi.advanceTimersByTimeAsync(2_200);
+  active = [first, second];
+  wakes.committed("one");
+  await vi.advanceTimersByTimeAsync(100);
+  expect(queued).toEqual([["first"], ["first", "second"]]);
+});
+
+test("the first of several failures is reported, and the next one after a success; each commit tries again", async () => {
+  let isAway: boolean;
   const failing = createWebhookWakes({
-    findActive: () => Promise.reject(new Error("away")),
+    findActive: async () => (isAway ? Promise.reject(new Error("away")) : []),
     addJobs: async () => undefined,
     onError: (error) => errors.push(error),
   });
-  for (let n = 0; n < 3; n++) {
+  for (const [turn, reported] of [
+    [true, 1],
+    [true, 1],
+    [false, 1],
+    [true, 2],
+  ] as const) {
+    isAway = turn;
     failing.committed("one");
-    await vi.advanceTimersByTimeAsync(100);
+    await vi.advanceTimersByTimeAsync(2_200);
+    expect(errors).toHaveLength(reported);
   }
-  expect(errors).toHaveLength(1);
   await failing.close();
 });
