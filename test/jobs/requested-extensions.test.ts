@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
 import { type Clinic, day, everyMorning, mustCall, openClinic } from "../schedule/clinic.js";
@@ -38,6 +39,19 @@ describe("a change of a rule that applies at once requests further slots from jo
   });
 });
 
+test.each([
+  ["tenant", "UpdateTenantSettings", () => ({})],
+  ["program", "UpdateProgramWindow", ({ programId }: Clinic) => ({ programId })],
+])(
+  "a longer horizon of the %s requests further slots from jobs, and a shorter one does not",
+  async (_, rpc, subject) => {
+    const clinic = await openOwn();
+    const jobsWith = (horizonDays: number, expectedVersion: number) =>
+      jobsAfter(clinic, rpc, { ...subject(clinic), horizonDays, expectedVersion });
+    expect([await jobsWith(100, 1), await jobsWith(95, 2)]).toEqual([1, 0]);
+  },
+);
+
 test("a schedule is extended although no call locked the calendar of its tenant before", async () => {
   const clinic = await openOwn();
   service.advance(DAY_MS);
@@ -64,10 +78,15 @@ async function openOwn({ staff = 1, materialized = true, rule = {} } = {}): Prom
 }
 
 /** Changes when the rule ends. Returns the number of jobs that this requests for the tenant. */
-async function jobsAfterChange(clinic: Clinic, endsAtLocal: string, expectedVersion: number): Promise<number> {
-  const { programId, ruleId, as } = clinic;
+function jobsAfterChange(clinic: Clinic, endsAtLocal: string, expectedVersion: number): Promise<number> {
+  const { programId, ruleId } = clinic;
+  return jobsAfter(clinic, "UpdateProgramRule", { programId, ruleId, endsAtLocal, expectedVersion });
+}
+
+/** Calls an RPC that must succeed. Returns the number of jobs that this requests for the schedules of the tenant. */
+async function jobsAfter(clinic: Clinic, rpc: string, request: JsonObject): Promise<number> {
   await service.query("DELETE FROM graphile_worker._private_jobs");
-  await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, endsAtLocal, expectedVersion });
-  const jobs = `SELECT 1 FROM graphile_worker.jobs WHERE key = 'extend_schedule:${as.tenantId}'`;
+  await mustCall(clinic, rpc, request);
+  const jobs = `SELECT 1 FROM graphile_worker.jobs WHERE key = 'extend_schedule:${clinic.as.tenantId}'`;
   return (await service.query(jobs)).length;
 }

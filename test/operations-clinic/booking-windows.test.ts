@@ -176,6 +176,11 @@ describe("PreviewTenantSettingsChange", () => {
     expect((await mustCall(clinic, "GetTenantSettings", {}))["tenantSettings"]).toMatchObject({ version: 1 });
   });
 
+  test("adds no slots to a program that has a horizon of its own, though a shorter one", async () => {
+    await changeProgram({ horizonDays: 45 });
+    expect(await preview({ horizonDays: 100 })).toEqual(NOTHING);
+  });
+
   test("counts no appointment of an inactive program", async () => {
     await bookFirst(clinic, patientId, on(50));
     await mustCall(clinic, "UpdateProgram", { programId: clinic.programId, active: false, expectedVersion: 1 });
