@@ -76,6 +76,21 @@ test("an appointment of one slot without a buffer can move to a shorter slot, al
   expect(holdIn(await hold(clinic, gone, { alternativeOptionTokens: [next] })).startsAt).toBe(shorter[1]?.startsAt);
 });
 
+test("an appointment of one slot that has a buffer since its change gets no shorter slot of several", async () => {
+  const { as, serviceId, programId } = clinic;
+  const other = await openClinic(service, { as, serviceId, rule: { slotDurationMinutes: 20 } });
+  const options = await optionsFor(clinic, { appointmentId: booked.appointmentId });
+  const shorter = options.find((option) => option.programId === other.programId);
+  const long = options.find((option) => option.programId === programId);
+  const id = await fixtures.appointmentType.create(service, as);
+  await mustCall(clinic, "UpdateAppointmentType", { id, durationMinutes: 15, expectedVersion: 1 });
+  const buffer = { appointmentTypeId: id, bufferMinutes: 15, expectedVersion: 2 };
+  await mustCall(clinic, "UpdateAppointmentTypeBuffer", buffer);
+  await change({ appointmentTypeId: id }, 1);
+  const answer = await hold(clinic, `${shorter?.optionToken}`, { alternativeOptionTokens: [`${long?.optionToken}`] });
+  expect(holdIn(answer).startsAt).toBe(long?.startsAt);
+});
+
 async function bookAt(of: Clinic, time: string, changes: JsonObject = {}): Promise<AppointmentBody> {
   const request = await timedBooking(of, { startsAt: at(of, time), ...changes });
   return appointmentIn(await call(of, "BookAppointmentAt", request));

@@ -278,23 +278,6 @@ describe("an option of", () => {
     expect(await find(40, { by })).toBeUndefined();
   });
 
-  test.each<[string, string, string | undefined]>([
-    ["one slot is free", set("appointments", APPOINTMENT, "visit_ends_at = NULL"), SLOT],
-    [
-      "one slot with a buffer is not free",
-      set("appointments", APPOINTMENT, `visit_ends_at = ${at("10:30")}`),
-      undefined,
-    ],
-    [
-      "two slots is not free",
-      [NEXT, AFTER_NEXT].map((slot) => set("slots", slot, `appointment_id = '${APPOINTMENT}'`)).join("; "),
-      undefined,
-    ],
-  ])("20 minutes for an appointment of 40 minutes in %s", async (_, change, found) => {
-    await client.query(`${move(APPOINTMENT, "10:00", "10:40")}; ${change}`);
-    expect(await find(20, { by: { appointmentId: APPOINTMENT } })).toBe(found);
-  });
-
   test("several is the first free one", async () => {
     const option = (slotId: string) => ({ ...claims, jti: randomUUID(), slotId, minutes: 20 });
     const options = [AFTER_NEXT, SLOT, NEXT].map(option);
