@@ -83,17 +83,20 @@ describe("announceEnd, HTTP/2", () => {
     await client.until("2.0 GET /index.html");
   });
 
-  test.each(transports)("serves new sessions, and tells them the end with their first stream (TLS $tls)", async ({ tls }) => {
-    const listener = await startListener({ tls });
-    listener.announceEnd();
-    for (const path of ["/one", "/two"]) {
-      const session = connectHttp2(listener);
-      const told = once(session, "goaway");
-      expect(await text(session.request({ ":path": path }))).toContain(path);
-      await told;
-    }
-    expect(await listener.close(20_000)).toEqual({ forced: 0 });
-  });
+  test.each(transports)(
+    "serves new sessions, and tells them the end with their first stream (TLS $tls)",
+    async ({ tls }) => {
+      const listener = await startListener({ tls });
+      listener.announceEnd();
+      for (const path of ["/one", "/two"]) {
+        const session = connectHttp2(listener);
+        const told = once(session, "goaway");
+        expect(await text(session.request({ ":path": path }))).toContain(path);
+        await told;
+      }
+      expect(await listener.close(20_000)).toEqual({ forced: 0 });
+    },
+  );
 });
 
 describe("a listener that closes after it announced its end", () => {
