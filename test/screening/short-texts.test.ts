@@ -170,6 +170,8 @@ describe("forbidden content of a short text is rejected", () => {
     ["DOCUMENT", "4111111111111111", financial],
     ["DOCUMENT", "4111-1111-1111-1111", financial],
     ["DOCUMENT", "5555 5555 5555 4444", financial],
+    ["DOCUMENT", "GB82WEST12345698765432", financial],
+    ["DOCUMENT", "NIT GB82WEST12345698765432", financial],
     ["DOCUMENT", "contraseña Luna2024", credential],
     ["LABEL", "clave: Luna2024", credential],
     ["LABEL", "Password Luna2024*", credential],
