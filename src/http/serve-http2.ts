@@ -46,7 +46,7 @@ const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex")
  * - `drain` sends a GOAWAY with the id of the last stream that was read. Over TLS, `announceEnd` does the same.
  * - Without TLS, `announceEnd` sends {@link SHUTDOWN_NOTICE} and still admits every stream. A reverse proxy can open a
  *   stream before it reads the notice.
- * - A session without a stream is told its end when its first stream arrives. A GOAWAY before could refuse this stream.
+ * - Both wait for the first stream of a session that has had none. An earlier GOAWAY could refuse that stream.
  */
 export function serveHttp2(options: ServeOptions): ProtocolServer {
   const { limits, idle, unread, handler, socketError } = options;

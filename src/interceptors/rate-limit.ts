@@ -24,10 +24,10 @@ export interface QuotaPrincipal {
 }
 
 /**
- * Counts requests of a principal against every quota and returns the state of each quota. `requests` defaults to 1; a
- * number above a quota counts as the whole quota, less the requests that were counted for the same call before
- * (`counted`, 0 by default). If the requests exceed what is left of any quota, counts nothing. The
- * counts are in this process or in a shared store.
+ * Counts requests of a principal against every quota and returns the state of each quota. `requests` defaults to 1.
+ * `counted` is the number of requests that were counted for the same call before; it defaults to 0. Both together take
+ * at most the whole quota. If the requests exceed what is left of any quota, counts nothing. The counts are in this
+ * process or in a shared store.
  */
 export interface RateLimiter {
   count(principal: QuotaPrincipal, requests?: number, counted?: number): Promise<readonly QuotaState[]>;

@@ -66,7 +66,7 @@ export interface ServiceMetrics {
 /**
  * Outcomes of an attempt to run a read on the replica of the database:
  * - `served`: the replica ran the read.
- * - `behind`: the replica was too far behind the primary, or row-level security is not active for its role.
+ * - `behind`: the replica lacked recent changes of the primary, or did not enforce row-level security for its role.
  * - `promoted`: the replica had become a primary.
  * - `away`: the replica was unreachable or too slow.
  * - `unable`: the replica could not run the statements.
